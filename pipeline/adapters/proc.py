@@ -1,0 +1,155 @@
+"""The one door to subprocesses: argv lists, a new environment, a process group that dies with its timeout."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shlex
+import signal
+import subprocess
+import tempfile
+import time
+from dataclasses import dataclass
+from typing import IO, TYPE_CHECKING
+
+from pipeline.errors import HostError
+from pipeline.redaction import redact
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+KEEP_BYTES = 4 * 1024 * 1024
+"""How much of each stream is kept in memory; `tee` keeps all of it on disk."""
+
+NOT_FOUND = 127
+TIMED_OUT = 124
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Completed:
+    """What one process did: its exit code (negative = signal), both streams (bounded), seconds."""
+
+    argv: tuple[str, ...]
+    code: int
+    stdout: bytes
+    stderr: bytes
+    seconds: float
+
+    @property
+    def command(self) -> str:
+        """The command as a person would type it, redacted."""
+        return command_line(self.argv)
+
+    @property
+    def text(self) -> str:
+        return self.stdout.decode("utf-8", "replace")
+
+    @property
+    def error_text(self) -> str:
+        return self.stderr.decode("utf-8", "replace")
+
+    def require(self, what: str, *, next_step: str) -> Completed:
+        """Return self, or raise HostError with the command, its code and the tail of what it printed."""
+        if self.code == 0:
+            return self
+        said = redact((self.error_text.strip() or self.text.strip())[-2000:])
+        raise HostError(what, why=f"`{self.command}` ended with code {self.code}: {said}", next_step=next_step)
+
+
+def command_line(argv: Sequence[str]) -> str:
+    return redact(shlex.join(argv))
+
+
+def environment(
+    extra: Mapping[str, str | None] | None = None, *, base: Mapping[str, str] | None = None
+) -> dict[str, str]:
+    """A new environment: ours, plus `extra`; a None value removes the name. `os.environ` itself is never changed."""
+    result = dict(os.environ if base is None else base)
+    for name, value in (extra or {}).items():
+        if value is None:
+            result.pop(name, None)
+        else:
+            result[name] = value
+    return result
+
+
+def run(
+    argv: Sequence[str],
+    *,
+    cwd: Path | None = None,
+    env: Mapping[str, str] | None = None,
+    stdin: bytes = b"",
+    timeout: float = 600,
+    tee: Path | None = None,
+) -> Completed:
+    """Run a command to its end and return what it did; a missing program is a result with code 127.
+
+    Args:
+        argv: the program and its arguments; never a shell line.
+        cwd: where it runs.
+        env: its whole environment; ours when None.
+        stdin: what it reads.
+        timeout: seconds; past it the whole process group is killed and the code is 124.
+        tee: a file that receives both streams whole (what the command printed is evidence).
+    """
+    started = time.monotonic()
+    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err, tempfile.TemporaryFile() as source:
+        source.write(stdin)
+        source.seek(0)
+        code = _run(argv, cwd=cwd, env=env, streams=(source, out, err), timeout=timeout)
+        if tee is not None:
+            _tee(tee, out, err)
+        return Completed(
+            argv=tuple(argv), code=code, stdout=_kept(out), stderr=_kept(err), seconds=time.monotonic() - started
+        )
+
+
+def _run(
+    argv: Sequence[str],
+    *,
+    cwd: Path | None,
+    env: Mapping[str, str] | None,
+    streams: tuple[IO[bytes], IO[bytes], IO[bytes]],
+    timeout: float,
+) -> int:
+    source, out, err = streams
+    try:
+        # A session of its own: one signal reaches the workers that the command started, too.
+        process = subprocess.Popen(
+            list(argv), cwd=cwd, env=env, stdin=source, stdout=out, stderr=err, start_new_session=True
+        )
+    except (FileNotFoundError, NotADirectoryError, PermissionError) as error:
+        err.write(f"{argv[0]}: {error.strerror}".encode())
+        return NOT_FOUND
+    try:
+        return process.wait(timeout)
+    except subprocess.TimeoutExpired:
+        err.write(f"\nstopped after {timeout:.0f} s".encode())
+        return TIMED_OUT
+    finally:
+        if process.poll() is None:
+            kill_group(process)
+
+
+def kill_group(process: subprocess.Popen[bytes]) -> None:
+    """Kill a process with all that it started, and reap it."""
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+
+
+def _kept(stream: IO[bytes]) -> bytes:
+    """The last KEEP_BYTES of a stream: errors stand at the end."""
+    size = stream.seek(0, os.SEEK_END)
+    stream.seek(max(0, size - KEEP_BYTES))
+    return stream.read()
+
+
+def _tee(path: Path, *streams: IO[bytes]) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("wb") as target:
+        for stream in streams:
+            stream.seek(0)
+            while block := stream.read(1 << 20):
+                target.write(block)
