@@ -68,6 +68,11 @@ class Ledger:
     def __init__(self, folder: Path) -> None:
         self.folder = folder.absolute()
 
+    @property
+    def store(self) -> Path:
+        """Our git object store of this run."""
+        return self.folder / "store.git"
+
     def stage_folder(self, stage: str) -> Path:
         folder = self.folder / stage
         folder.mkdir(parents=True, exist_ok=True)

@@ -1,0 +1,7 @@
+"""The one door to git: the user's repository is read, all work happens in a store of ours."""
+
+from pipeline.adapters.git.source import Source
+from pipeline.adapters.git.store import CommitInfo, Store
+from pipeline.adapters.git.worktree import PickAttempt, Worktree
+
+__all__ = ["CommitInfo", "PickAttempt", "Source", "Store", "Worktree"]
