@@ -1,1 +1,12 @@
+"""The stages in their order. A new stage is a module here and one line in STAGES."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from pipeline.stages import fixup, pick
+
+if TYPE_CHECKING:
+    from pipeline.context import Stage
+
+STAGES: Final[tuple[Stage, ...]] = (pick, fixup)

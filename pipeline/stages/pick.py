@@ -125,7 +125,7 @@ def _pick_one(
 
 def _need_parent(store: Store, info: CommitInfo, parent: str) -> None:
     """A pick without the commit's parent would be a false conflict over every line of the file."""
-    if not store.has(parent):
+    if info.sha in store.boundary() or not store.has(parent):
         raise HostError(
             f"{info.sha[:12]}: its parent {parent[:12]} is not in the repository",
             why="the clone is shallow or incomplete, so the change of this commit cannot be told",

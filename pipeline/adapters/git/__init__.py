@@ -1,7 +1,8 @@
 """The one door to git: the user's repository is read, all work happens in a store of ours."""
 
+from pipeline.adapters.git.builder import Builder
 from pipeline.adapters.git.source import Source
 from pipeline.adapters.git.store import CommitInfo, Store
 from pipeline.adapters.git.worktree import PickAttempt, Worktree
 
-__all__ = ["CommitInfo", "PickAttempt", "Source", "Store", "Worktree"]
+__all__ = ["Builder", "CommitInfo", "PickAttempt", "Source", "Store", "Worktree"]

@@ -49,8 +49,9 @@ class Store:
         if not (folder / "HEAD").exists():
             must(git("init", "--quiet", "--bare", str(folder)), f"{folder}: our object store cannot be created")
         (folder / "objects" / "info" / "alternates").write_text(f"{source.objects}\n", encoding="utf-8")
+        # Without it git takes the cut commits' parents for lost objects instead of a shallow boundary.
+        (folder / "shallow").unlink(missing_ok=True)
         if source.shallow:
-            # Without it git takes the cut commits' parents for lost objects instead of a shallow boundary.
             (folder / "shallow").write_bytes(source.shallow.read_bytes())
         return cls(folder)
 
@@ -93,6 +94,11 @@ class Store:
 
     def has(self, sha: str) -> bool:
         return self.git("cat-file", "-e", sha).code == 0
+
+    def boundary(self) -> frozenset[str]:
+        """Commits whose parents a shallow clone hides: git takes them for roots, so their change cannot be told."""
+        path = self.folder / "shallow"
+        return frozenset(path.read_text(encoding="ascii").split()) if path.exists() else frozenset()
 
     def blob(self, oid: str) -> bytes:
         """The bytes of a blob (whole: source files are small)."""

@@ -1,0 +1,158 @@
+"""The one loop over the stages: order, reuse, abort, durations, and what each kind of failure becomes."""
+
+from __future__ import annotations
+
+import errno
+import time
+from typing import TYPE_CHECKING
+
+from pipeline import __version__, verdict
+from pipeline.errors import BackproofError, HostError, Interrupted, PersonNeeded, PlanError
+from pipeline.ledger import digest_of, now
+from pipeline.model import Finding, Outcome
+from pipeline.records import Run, StageResult
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pipeline.context import Context, Stage
+
+LAST = "report"
+
+
+def execute(ctx: Context, run: Run, stages: Sequence[Stage]) -> Run:
+    """Run the stages in order and return the story; run.json is written after every stage.
+
+    Raises:
+        PlanError: the plan or an option is wrong; what ran until then is in run.json.
+        Interrupted: the user stopped it; likewise.
+    """
+    for stage in stages:
+        if stage.NAME == LAST:
+            run = _close(ctx, _summarised(ctx, run))
+        ctx.say(f"==> {stage.NAME}")
+        result = _one(ctx, run, stage)
+        run = _with(run, result)
+        ctx.ledger.event(
+            "stage", stage=stage.NAME, outcome=result.outcome, reused=result.reused, seconds=round(result.seconds, 2)
+        )
+        ctx.ledger.save_run(run)
+        ctx.say(f"    {result.outcome}{' (reused)' if result.reused else ''}: {result.sentence}")
+    run = _summarised(ctx, run).model_copy(update={"ended": now()})
+    ctx.ledger.save_run(run)
+    return run
+
+
+def _one(ctx: Context, run: Run, stage: Stage) -> StageResult:
+    started = time.monotonic()
+    if (missing := _missing(run, stage)) is not None:
+        return _aborted(stage, missing)
+    try:
+        result = _reused_or_run(ctx, run, stage)
+    except (PlanError, Interrupted) as error:
+        _keep(ctx, run, _failed(ctx, stage, error))
+        raise
+    except BackproofError as error:
+        result = _failed(ctx, stage, error)
+    except OSError as error:
+        result = _failed(ctx, stage, host_error(error))
+    if result.outcome is Outcome.PASS and not result.evidence:
+        result = result.model_copy(update={"outcome": Outcome.ERROR, "sentence": f"no evidence for: {result.sentence}"})
+    return result if result.reused else result.model_copy(update={"seconds": round(time.monotonic() - started, 3)})
+
+
+def _reused_or_run(ctx: Context, run: Run, stage: Stage) -> StageResult:
+    digest = digest_of({"stage": stage.NAME, "tool": __version__, "inputs": stage.inputs(ctx)})
+    before = next((each for each in run.stages if each.stage == stage.NAME), None)
+    if before and stage.REUSABLE and _can_reuse(ctx, before, digest):
+        return before.model_copy(update={"reused": True})
+    return stage.run(ctx).model_copy(update={"digest": digest})
+
+
+def _can_reuse(ctx: Context, before: StageResult, digest: str) -> bool:
+    return (
+        before.digest == digest
+        and before.outcome is Outcome.PASS
+        and bool(before.evidence)
+        and all(ctx.ledger.holds(each) for each in before.evidence)
+    )
+
+
+def _missing(run: Run, stage: Stage) -> StageResult | str | None:
+    done = {each.stage: each for each in run.stages}
+    for name in stage.NEEDS:
+        if name not in done:
+            return name
+        if done[name].outcome is not Outcome.PASS:
+            return done[name]
+    return None
+
+
+def _aborted(stage: Stage, missing: StageResult | str) -> StageResult:
+    why = (
+        f"it needs {missing}, which has not run here"
+        if isinstance(missing, str)
+        else f"it needs {missing.stage}, which ended with {missing.outcome}"
+    )
+    return StageResult(stage=stage.NAME, outcome=Outcome.ABORTED, sentence=f"not run: {why}")
+
+
+def _failed(ctx: Context, stage: Stage, error: BackproofError) -> StageResult:
+    outcome = Outcome.PERSON if isinstance(error, PersonNeeded) else Outcome.ERROR
+    evidence = ()
+    try:
+        file = ctx.ledger.write_text(f"{stage.NAME}/error.txt", f"{error}\n")
+        evidence = (ctx.ledger.evidence(file, claim=error.what, command=f"stage {stage.NAME}"),)
+    except OSError:
+        ctx.say("    the error could not be written to the run folder")
+    findings = (
+        Finding(severity="fail" if outcome is Outcome.PERSON else "warning", text=f"{error.what}: {error.why}"),
+        Finding(severity="note", text=f"next: {error.next_step}"),
+    )
+    return StageResult(stage=stage.NAME, outcome=outcome, sentence=error.what, evidence=evidence, findings=findings)
+
+
+def host_error(error: OSError) -> BackproofError:
+    """What the system refused, in our three sentences."""
+    where = f" ({error.filename})" if error.filename else ""
+    advice = {
+        errno.ENOSPC: "free some disk, then run the same command again: what is done is kept",
+        errno.EDQUOT: "free some of your quota, then run the same command again: what is done is kept",
+        errno.EACCES: "give this user the right to that path, or choose another --out",
+        errno.EROFS: "choose an --out on a disk that can be written",
+    }
+    return HostError(
+        f"the system refused an operation{where}",
+        why=error.strerror or str(error),
+        next_step=advice.get(error.errno or 0, "mend the cause, then run the same command again: what is done is kept"),
+    )
+
+
+def _with(run: Run, result: StageResult) -> Run:
+    kept = tuple(each for each in run.stages if each.stage != result.stage)
+    return run.model_copy(update={"stages": (*kept, result)})
+
+
+def _keep(ctx: Context, run: Run, result: StageResult) -> None:
+    try:
+        ctx.ledger.save_run(_with(run, result).model_copy(update={"ended": now(), "outcome": Outcome.ERROR}))
+    except OSError:
+        ctx.say("    run.json could not be written")
+
+
+def _close(ctx: Context, run: Run) -> Run:
+    """Undo what the stages changed outside the run folder, before anything is reported."""
+    try:
+        ctx.effects.close()
+    except BackproofError as error:
+        installed = next((each for each in run.stages if each.stage == "install"), None)
+        if installed is None:
+            raise
+        finding = Finding(severity="fail", text=f"{error.what}: {error.why}; next: {error.next_step}")
+        changed = installed.model_copy(update={"outcome": Outcome.PERSON, "findings": (*installed.findings, finding)})
+        return _summarised(ctx, _with(run, changed))
+    return run
+
+
+def _summarised(ctx: Context, run: Run) -> Run:
+    return verdict.summarise(run, ctx.ledger)

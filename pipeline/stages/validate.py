@@ -1,0 +1,123 @@
+"""Runs the kit's checks on the device, arm by arm: base must show the fault, fixed must not."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pipeline import arms, devices, judge
+from pipeline.devices.check_run import CheckResult, run_check
+from pipeline.errors import PlanError, TargetError
+from pipeline.ledger import sha256_of
+from pipeline.model import Arm, Outcome
+from pipeline.records import Case, FixupRecord, InstallRecord, PickRecord, StageResult, ValidateRecord
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from pipeline.context import Context
+    from pipeline.devices.protocol import Device
+    from pipeline.model import Evidence
+
+NAME = "validate"
+NEEDS = ("pick", "fixup", "install")
+REUSABLE = True
+
+
+def inputs(ctx: Context) -> Mapping[str, Any]:
+    picked = ctx.ledger.need("pick/pick.json", PickRecord, made_by="pick")
+    fixed = ctx.ledger.need("fixup/fixup.json", FixupRecord, made_by="fixup")
+    installed = ctx.ledger.need("install/install.json", InstallRecord, made_by="install")
+    return {
+        "trees": [picked.base_tree, picked.head_tree, fixed.head_tree],
+        "target": installed.model_dump(mode="json", exclude={"held"}),
+        "python": ctx.settings.python,
+        "device": ctx.settings.device,
+        "facts": devices.get(ctx.settings.device).describe(Path(ctx.settings.python)),
+        "checks": [each.model_dump(mode="json") for each in ctx.plan.check],
+        "emulator": ctx.plan.emulator.model_dump(mode="json") if ctx.plan.emulator else None,
+        "service": ctx.plan.verify.service.model_dump(mode="json"),
+        "files": {path.relative_to(ctx.kit).as_posix(): sha256_of(path) for path in sorted(ctx.kit.rglob("*.py"))},
+    }
+
+
+def run(ctx: Context) -> StageResult:
+    device = devices.get(ctx.settings.device)
+    facts = device.describe(Path(ctx.settings.python))
+    cases: list[Case] = []
+    limits: dict[str, None] = {}
+    for arm in Arm:
+        with arms.installed(ctx, arm) as hashes:
+            for case, said in _arm(ctx, device, arm, hashes):
+                cases.append(case)
+                limits |= dict.fromkeys(said)
+    record = ValidateRecord(device=device.NAME, device_facts=facts, cases=tuple(cases), limits=tuple(limits))
+    return _result(ctx, record)
+
+
+def _arm(
+    ctx: Context, device: Device, arm: Arm, hashes: Mapping[str, str | None]
+) -> list[tuple[Case, tuple[str, ...]]]:
+    subjects = [
+        judge.Subject(check=check, model=model, arm=arm, expected=expected)
+        for check in ctx.plan.check
+        for model, expected in device.variants(ctx.plan, check).items()
+    ]
+    if not subjects:
+        raise PlanError(
+            f"the plan has no check for the device {device.NAME}",
+            why="no [check.expect.<model>] table is meant for it",
+            next_step=f"add one to plan.toml, or choose another --device than {device.NAME}",
+        )
+    ctx.say(f"    arm {arm}: {len(subjects)} cases")
+    with ThreadPoolExecutor(max_workers=device.PARALLEL) as pool:
+        return list(pool.map(lambda subject: _case(ctx, device, subject, hashes), subjects))
+
+
+def _case(
+    ctx: Context, device: Device, subject: judge.Subject, hashes: Mapping[str, str | None]
+) -> tuple[Case, tuple[str, ...]]:
+    name = f"{subject.check.id}.{subject.model}"
+    folder = ctx.ledger.stage_folder(NAME) / subject.arm.value
+    try:
+        result, file, command = run_check(
+            python=Path(ctx.settings.python),
+            env=ctx.plan.verify.service.env,
+            kit=ctx.kit,
+            check=subject.check,
+            arm=subject.arm,
+            device=device.NAME,
+            emulator=device.request(ctx.kit, ctx.plan, subject.model),
+            files=list(hashes),
+            work=folder,
+            name=name,
+        )
+    except TargetError as error:
+        return _broken(ctx, subject, error, hashes), ()
+    claim = f"what {subject.check.id} showed on {subject.arm} under {subject.model}"
+    evidence = ctx.ledger.evidence(file, claim=claim, command=command)
+    case = judge.case(subject, result, hashes=hashes, evidence=[evidence])
+    ctx.say(f"      {case.sentence} ({case.steps - case.steps_failed} of {case.steps} steps pass)")
+    return case, result.limits
+
+
+def _broken(ctx: Context, subject: judge.Subject, error: TargetError, hashes: Mapping[str, str | None]) -> Case:
+    """A process that left no result is an ERROR of this case; the other cases still run."""
+    ctx.say(f"      {error.what}")
+    path = ctx.ledger.write_text(f"{NAME}/{subject.arm}/{subject.check.id}.{subject.model}.error.txt", f"{error}\n")
+    evidence = ctx.ledger.evidence(path, claim=error.what, command=f"check {subject.check.id}")
+    result = CheckResult(schema=1, nonce="", error={"what": f"{error.what}: {error.why}"})
+    return judge.case(subject, result, hashes=hashes, evidence=[evidence])
+
+
+def _result(ctx: Context, record: ValidateRecord) -> StageResult:
+    outcome, sentence = judge.outcome(record.cases)
+    file = ctx.ledger.write(f"{NAME}/validate.json", record)
+    whole = ctx.ledger.evidence(
+        file,
+        claim="every case: check, model, arm, expected and observed",
+        command=f"backproof validate --run {ctx.ledger.folder}",
+    )
+    evidence: list[Evidence] = [whole, *(each for case in record.cases for each in case.evidence)]
+    return StageResult(stage=NAME, outcome=Outcome(outcome), sentence=sentence, evidence=tuple(evidence))
