@@ -1,0 +1,113 @@
+"""The run folder: nothing half-written, nothing bricked, one run at a time."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pipeline.errors import HostError, PlanError
+from pipeline.ledger import Ledger, digest_of, write_atomic
+from pipeline.model import Outcome
+from pipeline.records import PickRecord, Run, Settings
+from pipeline.redaction import redact
+
+
+def a_run() -> Run:
+    settings = Settings(kit="k", repo="r", branch="b", python="p", device="emulator")
+    return Run(tool="t", id="i", kit="k", title="t", settings=settings, started="now", outcome=Outcome.PASS)
+
+
+def test_a_run_is_read_as_it_was_written(tmp_path: Path) -> None:
+    ledger = Ledger(tmp_path)
+    ledger.save_run(a_run())
+    assert ledger.load_run() == a_run()
+
+
+@pytest.mark.parametrize("content", [b"", b"{", b'{"schema_version": 99}', b"\xff\x00", b"[]"])
+def test_a_ledger_of_another_version_restarts_and_is_kept(tmp_path: Path, content: bytes) -> None:
+    ledger = Ledger(tmp_path)
+    (tmp_path / "run.json").write_bytes(content)
+    assert ledger.load_run() is None
+    aside = ledger.set_aside()
+    assert aside is not None
+    assert aside.read_bytes() == content
+    assert not (tmp_path / "run.json").exists()
+    ledger.save_run(a_run())
+    assert ledger.set_aside() is None
+
+
+def test_a_missing_record_names_the_command_that_makes_it(tmp_path: Path) -> None:
+    with pytest.raises(PlanError) as caught:
+        Ledger(tmp_path).need("pick/pick.json", PickRecord, made_by="pick")
+    assert f"backproof pick --run {tmp_path}" in caught.value.next_step
+
+
+def test_evidence_that_was_altered_no_longer_holds(tmp_path: Path) -> None:
+    ledger = Ledger(tmp_path)
+    file = ledger.write_text("pick/a.txt", "evidence\n")
+    evidence = ledger.evidence(file, claim="c", command="cmd")
+    assert evidence.path == "pick/a.txt"
+    assert ledger.holds(evidence)
+    file.write_text("evidencf\n")
+    assert not ledger.holds(evidence)
+    file.unlink()
+    assert not ledger.holds(evidence)
+
+
+def test_a_failed_write_leaves_the_old_content_and_no_litter(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "run.json"
+    write_atomic(path, b"old")
+
+    def refuse(_: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("os.fsync", refuse)
+    with pytest.raises(OSError, match="No space"):
+        write_atomic(path, b"new")
+    assert path.read_bytes() == b"old"
+    assert [each.name for each in tmp_path.iterdir()] == ["run.json"]
+
+
+HOLD = "import sys; from pathlib import Path; from pipeline.ledger import Ledger\nwith Ledger(Path(sys.argv[1])).locked():\n    print('held', flush=True); sys.stdin.read()"
+
+
+def test_two_runs_on_one_folder_and_a_killed_holder(tmp_path: Path) -> None:
+    argv = [sys.executable, "-c", HOLD, str(tmp_path)]
+    with subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as holder:
+        assert holder.stdout is not None
+        assert holder.stdout.readline() == b"held\n"
+        with pytest.raises(HostError, match="another run works in this folder"), Ledger(tmp_path).locked():
+            pass
+        holder.kill()
+    with Ledger(tmp_path).locked():
+        pass
+
+
+def test_events_are_redacted_lines(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MY_TOKEN", "s3cr3t-value")
+    ledger = Ledger(tmp_path)
+    ledger.event("stage", note="with s3cr3t-value\nand a newline")
+    lines = (tmp_path / "events.jsonl").read_text().splitlines()
+    assert len(lines) == 1
+    assert "s3cr3t-value" not in lines[0]
+
+
+@given(st.dictionaries(st.text(), st.integers() | st.text()))
+def test_the_digest_does_not_depend_on_order(value: dict[str, int | str]) -> None:
+    assert digest_of(value) == digest_of(dict(reversed(list(value.items()))))
+
+
+@pytest.mark.parametrize(
+    "secret",
+    ["ghp_" + "a" * 36, "github_pat_" + "A1_" * 20, "https://user:pw@host/x", "Authorization: Bearer " + "x" * 30],
+)
+def test_token_shapes_are_masked(secret: str) -> None:
+    masked = redact(f"before {secret} after")
+    assert secret not in masked
+    assert masked.startswith("before ")
+    assert masked.endswith(" after")
