@@ -1,0 +1,369 @@
+"""Checks of the causal convolution's state: decode with inactive rows, prefill, and the states around them.
+
+The matrix is the one of the upstream tests: batch sizes, eager and graph, and the live-row counts of a batch that empties
+and fills again. Each step is a test of its own, so that a report can say "batch 8, graph, live 5". The fixture ``device``
+is Backproof's: an emulator, or the NPU.
+
+What makes a row inactive, all three at once: a zero-length query at the end of the batch, with the null block or with a
+stale slot (this is what the metadata builder makes when it pads a graph), a slot of -1, and a slot past the last one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+import torch
+from torch.nn import functional as F  # noqa: N812 - as torch's own documentation calls it
+from vllm_ascend.models.glm5next.ops import causal_conv1d as wrapper
+
+BATCHES = (4, 8, 16)
+STEPS = range(6)
+# Channels and width of the convolution by batch. The copy kernel works in tiles of 256 channels: 272 makes it cross one.
+# The larger batches are kept small, for the interpreter needs about a millisecond for each tile of each state row.
+SHAPES = {4: (272, 4), 8: (128, 4), 16: (128, 3)}
+GAP = 48  # elements between two pages, before the first and after the last
+CANARY = 7.0
+TOLERANCE = {torch.bfloat16: 2e-2, torch.float16: 2e-3}  # the upstream tests' own
+
+
+def live_count(batch: int, step: int) -> int:
+    return (batch, batch - 1, batch - 2, batch // 2 + 1, 0, batch)[step]
+
+
+@dataclass(frozen=True)
+class Contents:
+    """What one step starts from, on the host."""
+
+    backing: Any
+    x: Any
+    starts: Any
+    indices: Any
+    active: list[int]
+    inactive: list[int]
+
+
+@dataclass(frozen=True)
+class Buffers:
+    """The device tensors that a graph is captured with: their addresses stay, their contents change."""
+
+    backing: Any
+    state: Any
+    x: Any
+    weight: Any
+    starts: Any
+    indices: Any
+
+    def fill(self, contents: Contents) -> None:
+        self.backing.copy_(contents.backing)
+        self.x.copy_(contents.x)
+        self.starts.copy_(contents.starts)
+        self.indices.copy_(contents.indices)
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Slots in pages with gaps, as the cache of a hybrid model has them; or without gaps, which needs no staging."""
+
+    slots: int
+    dim: int
+    width: int
+    gap: int
+
+    @property
+    def rows(self) -> int:
+        return self.width - 1
+
+    @property
+    def page(self) -> int:
+        return self.rows * self.dim + self.gap
+
+    @property
+    def elements(self) -> int:
+        return self.gap + self.slots * self.page
+
+    def state_in(self, backing: Any) -> Any:
+        return backing.as_strided((self.slots, self.rows, self.dim), (self.page, self.dim, 1), self.gap)
+
+    def fresh(self, generator: Any, dtype: Any) -> Any:
+        """A backing with a history in every slot and a canary in every gap."""
+        backing = torch.full((self.elements,), CANARY, dtype=dtype)
+        self.state_in(backing).copy_(random(generator, self.slots, self.rows, self.dim).to(dtype))
+        return backing
+
+    def weight(self, dtype: Any) -> Any:
+        return random(torch.Generator().manual_seed(self.dim), self.width, self.dim).to(dtype)
+
+
+def layout_for(batch: int, *, strided: bool = True) -> Layout:
+    dim, width = SHAPES[batch]
+    return Layout(slots=2 * batch + 3, dim=dim, width=width, gap=GAP if strided else 0)
+
+
+def random(generator: Any, *shape: int) -> Any:
+    return torch.randn(*shape, generator=generator) * 0.2
+
+
+def step_contents(batch: int, step: int, dtype: Any, layout: Layout, *, foreign: bool = True) -> Contents:
+    """One decode step; slots are scattered and others at every step. ``foreign``: also slots of -1 and past the end."""
+    generator = torch.Generator().manual_seed(1000 * batch + step)
+    live = live_count(batch, step)
+    idle = batch - live
+    tail = (idle + 1) // 2 if foreign else idle
+    slots = (1 + torch.randperm(layout.slots - 1, generator=generator)).tolist()
+    indices, lengths = slots[:batch], [1] * batch
+    for nth, row in enumerate(torch.randperm(batch - tail, generator=generator).tolist()[: idle - tail]):
+        indices[row] = -1 if nth % 2 == 0 else layout.slots + nth
+    inactive = [row for row in range(batch - tail) if not 0 <= indices[row] < layout.slots]
+    for nth, row in enumerate(range(batch - tail, batch)):
+        lengths[row] = 0
+        indices[row] = 0 if nth % 2 == 0 or not foreign else indices[row]
+        inactive.append(row)
+    return Contents(
+        backing=layout.fresh(generator, dtype),
+        x=random(generator, batch, layout.dim).to(dtype),
+        starts=torch.tensor([0, *torch.tensor(lengths).cumsum(0).tolist()], dtype=torch.int32),
+        indices=torch.tensor(indices, dtype=torch.int32),
+        active=[row for row in range(batch) if row not in inactive],
+        inactive=inactive,
+    )
+
+
+def on_device(device: Any, contents: Contents, layout: Layout, weight: Any) -> Buffers:
+    backing = device.put(contents.backing)
+    return Buffers(
+        backing=backing,
+        state=layout.state_in(backing),
+        x=device.put(contents.x),
+        weight=device.put(weight),
+        starts=device.put(contents.starts),
+        indices=device.put(contents.indices),
+    )
+
+
+def convolved(history: Any, tokens: Any, weight: Any) -> Any:
+    """The reference, in float32 and with torch's own convolution."""
+    line = torch.cat((history.float(), tokens.float())).T.unsqueeze(0)
+    made = F.conv1d(line, weight.float().T.unsqueeze(1), groups=tokens.shape[1])
+    return F.silu(made).squeeze(0).T
+
+
+def expected(
+    contents: Contents, layout: Layout, weight: Any, *, fresh: frozenset[int] = frozenset()
+) -> tuple[Any, Any]:
+    """Output of the active requests by token, and the whole backing afterwards; ``fresh`` requests have no history."""
+    backing = contents.backing.clone()
+    state = layout.state_in(backing)
+    output = {}
+    starts, indices = contents.starts.tolist(), contents.indices.tolist()
+    for row in contents.active:
+        tokens = contents.x[starts[row] : starts[row + 1]]
+        slot = state[indices[row]]
+        history = torch.zeros_like(slot) if row in fresh else slot.clone()
+        output[row] = convolved(history, tokens, weight)
+        slot.copy_(torch.cat((history, tokens))[-layout.rows :])
+    return output, backing
+
+
+@pytest.fixture(scope="module")
+def graphs() -> dict[Any, Any]:
+    """Graphs are captured once and replayed by the tests that share them: that is what they are for."""
+    return {}
+
+
+def decode(buffers: Buffers) -> Any:
+    return wrapper.causal_conv1d(buffers.x, buffers.weight, buffers.state, buffers.starts, buffers.indices, run_mode=1)
+
+
+def run_step(
+    device: Any, graphs: dict[Any, Any], contents: Contents, *, graph: bool, layout: Layout, dtype: Any
+) -> tuple[Buffers, Any]:
+    """Run one decode step, eagerly or by replaying a graph that was captured with every row active."""
+    weight = layout.weight(dtype)
+    if not graph:
+        buffers = on_device(device, contents, layout, weight)
+        return buffers, decode(buffers)
+    key = (layout, dtype)
+    if key not in graphs:
+        full = step_contents(contents.x.shape[0], 0, dtype, layout)
+        buffers = on_device(device, full, layout, weight)
+        graphs[key] = (buffers, device.capture(lambda: decode(buffers)))
+    buffers, captured = graphs[key]
+    buffers.fill(contents)
+    captured.replay()
+    return buffers, captured.result
+
+
+def check_step(device: Any, buffers: Buffers, result: Any, contents: Contents, layout: Layout, dtype: Any) -> None:
+    """Active output rows, the whole backing, and what must not have been written."""
+    weight = layout.weight(dtype)
+    output, backing = expected(contents, layout, weight)
+    device.synchronize()
+    observe_rest(device, buffers, result, contents)
+    # Rows are read one token each: in decode the row of a request is the row of its token.
+    wanted = [output[row][0] for row in contents.active]
+    got = device.read(result, "output", rows=contents.active).float()
+    error = float((got - torch.stack(wanted)).abs().max()) if wanted else 0.0
+    exact = bool(torch.equal(got.to(dtype), torch.stack(wanted).to(dtype))) if wanted else True
+    left = device.look(buffers.backing)
+    device.observe(active_exact=exact, active_max_abs_err=error, state_exact=bool(torch.equal(left, backing)))
+    assert error <= TOLERANCE[dtype], f"active output rows differ from the reference by {error}"
+    check_backing(left, backing, layout)
+    for name, kept in (("starts", contents.starts), ("indices", contents.indices)):
+        assert torch.equal(device.look(getattr(buffers, name)), kept), f"the caller's {name} were overwritten"
+    assert torch.equal(device.look(buffers.weight), weight), "the weights were overwritten"
+
+
+def check_backing(left: Any, backing: Any, layout: Layout) -> None:
+    """Bit for bit, gaps and other requests' slots included; says which slot is wrong first."""
+    if torch.equal(left, backing):
+        return
+    wrong = int((left != backing).nonzero()[0])
+    slot, within = divmod(wrong - layout.gap, layout.page)
+    where = (
+        f"element {within} of slot {slot}" if 0 <= within < layout.rows * layout.dim else f"the gap after slot {slot}"
+    )
+    pytest.fail(f"the cache was written wrongly, first in {where}: {float(left[wrong])}, not {float(backing[wrong])}")
+
+
+def observe_rest(device: Any, buffers: Buffers, result: Any, contents: Contents) -> None:
+    """What no assertion is about: the rows of nobody, the null row, and whether the input was used for the output."""
+    note = device.notes[-1] if device.notes else {}
+    device.observe(
+        inactive_rows=device.classify(result[contents.inactive]),
+        null_row=note.get("null_row", "n/a"),
+        null_row_computed=note.get("null_row_computed", False),
+        input_overwritten=not torch.equal(device.look(buffers.x), contents.x),
+    )
+
+
+@pytest.mark.parametrize("step", STEPS)
+@pytest.mark.parametrize("graph", [False, True], ids=["eager", "graph"])
+@pytest.mark.parametrize("batch", BATCHES)
+def test_decode(device: Any, graphs: dict[Any, Any], batch: int, graph: bool, step: int) -> None:
+    """Active rows and the cache are right whatever the inactive rows are."""
+    layout = layout_for(batch)
+    contents = step_contents(batch, step, torch.bfloat16, layout)
+    device.observe(batch=batch, graph=graph, step=step, live=len(contents.active))
+    buffers, result = run_step(device, graphs, contents, graph=graph, layout=layout, dtype=torch.bfloat16)
+    check_step(device, buffers, result, contents, layout, torch.bfloat16)
+
+
+def test_decode_float16(device: Any) -> None:
+    layout = layout_for(4)
+    contents = step_contents(4, 1, torch.float16, layout)
+    device.observe(batch=4, graph=False, step=1, live=len(contents.active), dtype="float16")
+    buffers, result = run_step(device, {}, contents, graph=False, layout=layout, dtype=torch.float16)
+    check_step(device, buffers, result, contents, layout, torch.float16)
+
+
+@pytest.mark.parametrize("step", [1, 3, 4])
+@pytest.mark.parametrize("graph", [False, True], ids=["eager", "graph"])
+def test_inactive_output(device: Any, graphs: dict[Any, Any], graph: bool, step: int) -> None:
+    """The wrapper's own comment: the output of skipped rows must stay zero."""
+    layout = layout_for(4)
+    contents = step_contents(4, step, torch.bfloat16, layout)
+    device.observe(batch=4, graph=graph, step=step, live=len(contents.active))
+    buffers, result = run_step(device, graphs, contents, graph=graph, layout=layout, dtype=torch.bfloat16)
+    device.synchronize()
+    observe_rest(device, buffers, result, contents)
+    got = device.read(result, "output", rows=contents.inactive)
+    assert bool((got == 0).all()), f"output rows {contents.inactive} belong to no request and are not zero"
+
+
+@pytest.mark.parametrize("run_mode", [1, 0], ids=["decode", "prefill"])
+def test_null_row(device: Any, monkeypatch: pytest.MonkeyPatch, run_mode: int) -> None:
+    """At the operator's door: the null block is a row of the state that is handed over, and that row is zero.
+
+    A precondition, not an effect: where the operator filters the null row, what it holds changes nothing. The operator
+    itself is not called.
+    """
+    seen: dict[str, Any] = {}
+
+    def door(x: Any, *args: Any, **kwargs: Any) -> Any:
+        state = kwargs["conv_states"] if run_mode == 0 else args[0]
+        null = kwargs["null_block_id"]
+        inside = null is not None and 0 <= null < state.shape[0]
+        seen.update(null=null, rows=state.shape[0], row=device.classify(state[null]) if inside else "n/a")
+        return x
+
+    monkeypatch.setattr(wrapper, "causal_conv1d_fn" if run_mode == 0 else "causal_conv1d_update", door)
+    layout = layout_for(4)
+    contents = step_contents(4, 1, torch.bfloat16, layout)
+    buffers = on_device(device, contents, layout, layout.weight(torch.bfloat16))
+    initial = device.put(torch.ones(4, dtype=torch.bool))
+    wrapper.causal_conv1d(
+        buffers.x,
+        buffers.weight,
+        buffers.state,
+        buffers.starts,
+        buffers.indices,
+        run_mode=run_mode,
+        initial_state_mode=initial,
+    )
+    device.observe(null_block_id=seen["null"], null_row=seen["row"])
+    assert seen["row"] != "n/a", f"null block {seen['null']} is none of the {seen['rows']} rows of the state"
+    assert seen["row"] == "zero", f"the null row holds {seen['row']} when the operator is entered"
+
+
+@pytest.mark.parametrize("step", [0, 1, 3])
+@pytest.mark.parametrize("graph", [False, True], ids=["eager", "graph"])
+def test_contiguous_decode(device: Any, graphs: dict[Any, Any], graph: bool, step: int) -> None:
+    """A guard: without gaps there is no staging, block 0 is the null block, and padding is as the builder makes it."""
+    layout = layout_for(4, strided=False)
+    contents = step_contents(4, step, torch.bfloat16, layout, foreign=False)
+    device.observe(batch=4, graph=graph, step=step, live=len(contents.active))
+    buffers, result = run_step(device, graphs, contents, graph=graph, layout=layout, dtype=torch.bfloat16)
+    check_step(device, buffers, result, contents, layout, torch.bfloat16)
+
+
+def prefill_contents(layout: Layout, slots: list[int], lengths: list[int]) -> Contents:
+    generator = torch.Generator().manual_seed(sum(lengths))
+    active = [row for row in range(len(slots)) if 0 <= slots[row] < layout.slots and lengths[row]]
+    return Contents(
+        backing=layout.fresh(generator, torch.bfloat16),
+        x=random(generator, sum(lengths), layout.dim).to(torch.bfloat16),
+        starts=torch.tensor([0, *torch.tensor(lengths).cumsum(0).tolist()], dtype=torch.int32),
+        indices=torch.tensor(slots, dtype=torch.int32),
+        active=active,
+        inactive=[row for row in range(len(slots)) if row not in active],
+    )
+
+
+def check_prefill(device: Any, layout: Layout, slots: list[int]) -> None:
+    lengths, initial = [5, 2, 1, 0], [True, True, False, True]
+    contents = prefill_contents(layout, slots, lengths)
+    weight = layout.weight(torch.bfloat16)
+    buffers = on_device(device, contents, layout, weight)
+    result = wrapper.causal_conv1d(
+        buffers.x,
+        buffers.weight,
+        buffers.state,
+        buffers.starts,
+        buffers.indices,
+        run_mode=0,
+        initial_state_mode=device.put(torch.tensor(initial)),
+    )
+    device.synchronize()
+    fresh = frozenset(row for row in range(4) if not initial[row])
+    output, backing = expected(contents, layout, weight, fresh=fresh)
+    starts = contents.starts.tolist()
+    for row in contents.active:
+        got = device.read(result, "output", rows=list(range(starts[row], starts[row + 1]))).float()
+        error = float((got - output[row]).abs().max())
+        assert error <= TOLERANCE[torch.bfloat16], f"the output of request {row} differs by {error}"
+    check_backing(device.look(buffers.backing), backing, layout)
+    assert torch.equal(device.look(buffers.x), contents.x), "prefill overwrote its input"
+
+
+def test_prefill(device: Any) -> None:
+    """A guard: prefill filters by its padding slot, whatever the null block is."""
+    layout = layout_for(4)
+    check_prefill(device, layout, [7, -1, 3, 5])
+
+
+def test_contiguous_prefill(device: Any) -> None:
+    """A guard, as for decode: a contiguous state goes to the operator as it is."""
+    layout = layout_for(4, strided=False)
+    check_prefill(device, layout, [7, 2, 3, 5])

@@ -1,0 +1,110 @@
+"""The pytest plugin: a fresh device for each test, and one record for each test in the result."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from backproof_target.result import DETAIL, MESSAGE, bounded, fault_records
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from contextlib import AbstractContextManager
+
+
+class CheckPlugin:
+    """Collects what happened; ``opened`` makes a device that is present for one test."""
+
+    def __init__(self, opened: Callable[[], AbstractContextManager[Any]], *, case_limit: int | None) -> None:
+        self._opened = opened
+        self._case_limit = case_limit
+        self._devices: dict[str, Any] = {}
+        self.tests: dict[str, dict[str, Any]] = {}
+        self.broken: list[str] = []
+
+    @pytest.fixture
+    def device(self, request: pytest.FixtureRequest) -> Iterator[Any]:
+        """The device of this test: its own memory, faults and task counter."""
+        with self._opened() as device:
+            self._devices[request.node.nodeid] = device
+            yield device
+
+    def pytest_collection_modifyitems(self, config: pytest.Config, items: list[pytest.Item]) -> None:
+        if self._case_limit is not None and len(items) > self._case_limit:
+            config.hook.pytest_deselected(items=items[self._case_limit :])
+            del items[self._case_limit :]
+
+    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
+        if report.failed:
+            self.broken.append(bounded(str(report.longrepr), DETAIL))
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_call(self, item: pytest.Item) -> Iterator[None]:
+        """A test that met a fault has not passed, even when nothing it compared was touched by it."""
+        result = yield
+        device = self._devices.get(item.nodeid)
+        if device is not None:
+            device.verdict()
+        return result
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        entry = self.tests.setdefault(report.nodeid, _entry(report.nodeid))
+        entry["seconds"] = round(entry["seconds"] + report.duration, 4)
+        outcome = _outcome(report)
+        if outcome is not None and entry["outcome"] in {None, "passed"}:
+            entry["outcome"] = outcome
+            entry["message"], entry["detail"] = _texts(report)
+        if report.when == "teardown":
+            self._close(entry)
+
+    def _close(self, entry: dict[str, Any]) -> None:
+        """The device has been closed by now; its records have not gone away."""
+        device = self._devices.pop(entry["nodeid"], None)
+        if device is not None:
+            entry["faults"] = fault_records(device.faults)
+            entry["observations"] = {name: _plain(value) for name, value in device.observations.items()}
+
+    def records(self) -> list[dict[str, Any]]:
+        return [{**entry, "outcome": entry["outcome"] or "error"} for entry in self.tests.values()]
+
+
+def _entry(nodeid: str) -> dict[str, Any]:
+    return {
+        "nodeid": nodeid,
+        "outcome": None,
+        "seconds": 0.0,
+        "message": "",
+        "detail": "",
+        "faults": [],
+        "observations": {},
+    }
+
+
+def _outcome(report: pytest.TestReport) -> str | None:
+    """What one phase says about the whole test: a set-up or tear-down that fails is an error, not a failure."""
+    if report.failed:
+        return "failed" if report.when == "call" else "error"
+    if report.skipped:
+        return "skipped"
+    return "passed" if report.when == "call" else None
+
+
+def _texts(report: pytest.TestReport) -> tuple[str, str]:
+    if report.passed:
+        return "", ""
+    if report.skipped and isinstance(report.longrepr, tuple):
+        return bounded(str(report.longrepr[2]), MESSAGE), ""
+    crash = getattr(report.longrepr, "reprcrash", None)
+    message = crash.message if crash is not None else str(report.longrepr)
+    return bounded(message, MESSAGE), bounded(report.longreprtext, DETAIL)
+
+
+def _plain(value: Any) -> Any:
+    """Observations end in JSON, which has no NaN."""
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(value)
+    if isinstance(value, (list, tuple)):
+        return [_plain(each) for each in value]
+    return value if isinstance(value, (str, int, float, bool)) or value is None else str(value)

@@ -1,0 +1,237 @@
+"""The emulated device: one instance is one context of one test.
+
+What checks may call is the same on both devices (see ``ascend.py``): put, read, look, observe, capture, synchronize,
+``notes`` and ``kind``.
+"""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import torch
+
+from backproof_target import poison
+from backproof_target.faults import (
+    ECHO,
+    OUT_OF_RANGE,
+    SILENT,
+    UNKNOWN_POINTER,
+    ContextAborted,
+    DeviceFault,
+    Fault,
+    SilentFault,
+)
+from backproof_target.graph import CapturedGraph, Tape, no_host_reads
+from backproof_target.memory import Memory, View
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+LIMITS = (
+    "A fault is raised at the launch that makes it; on a device it surfaces later, at a synchronisation.",
+    "Streams, events and their order are not modelled: everything runs at once, one thing after another.",
+    "Capturing a graph also executes it once; a device only records it.",
+    "A graph's memory pool is not shared with other graphs; its uninitialised tensors are poisoned again at each replay.",
+    "Host reads in a capture are refused where torch shows them; a plain memory copy to the host cannot be told apart.",
+    "Numbers are CPU numbers: the arithmetic of the device's operators and compilers is not modelled.",
+    "Kernels run in Triton's interpreter, one program after another: no races, no compiler, no timing.",
+    "Bounds are those of the view that was handed over; gaps inside a strided view are left to the check's comparison.",
+    "Poison is a bit pattern: after arithmetic it is an ordinary NaN, and one-byte types have no pattern at all.",
+)
+
+
+class Emulator:
+    """Memory, faults and the task counter of one context."""
+
+    kind = "emulator"
+
+    def __init__(self, *, model: str = "", options: dict[str, str] | None = None) -> None:
+        self.model = model
+        self.options = dict(options or {})
+        self.memory = Memory()
+        self.faults: list[Fault] = []
+        self.observations: dict[str, Any] = {}
+        self.notes: list[dict[str, Any]] = []
+        self.tape: Tape | None = None
+        self.aborted: Fault | None = None
+        self._task = 0
+        self._name = ""
+        self._engine = ""
+        self.inside = False
+
+    # What a check calls
+
+    def put(self, tensor: Any) -> Any:
+        """A copy of a host tensor on the device, with the layout that it has."""
+        backing = tensor.clone()
+        self.memory.note(backing, "put")
+        return backing
+
+    def look(self, tensor: Any) -> Any:
+        """A host copy, without a word about what is in it."""
+        self._alive("look", "host")
+        return tensor.detach().clone()
+
+    def read(self, tensor: Any, what: str, rows: Sequence[int] | None = None) -> Any:
+        """A host copy of a result, or of some rows of it; rows that nobody wrote are a silent fault."""
+        copy = self.look(tensor)
+        wanted = range(copy.shape[0]) if rows is None else rows
+        for row in wanted:
+            if poison.any_in(copy[row]):
+                self.silent(tensor, engine="result", name=what, argument="result", row=row, index=row)
+        return copy if rows is None else copy[list(rows)]
+
+    def classify(self, tensor: Any) -> str:
+        """What a tensor holds, in one word: none, zero, poison, finite, nan or mixed."""
+        if tensor.numel() == 0:
+            return "none"
+        if bool(poison.where(tensor).all()):
+            return "poison"
+        if poison.any_in(tensor):
+            return "mixed"
+        if bool((tensor == 0).all()):
+            return "zero"
+        return "finite" if bool(torch.isfinite(tensor).all()) else "nan"
+
+    def observe(self, **facts: Any) -> None:
+        """Facts of this test for the report; they decide nothing."""
+        self.observations.update(facts)
+
+    def capture(self, function: Callable[[], Any]) -> CapturedGraph:
+        """Record what ``function`` does to its tensors; replaying does it again without running Python."""
+        self.tape = tape = Tape()
+        try:
+            with no_host_reads():
+                result = function()
+        finally:
+            self.tape = None
+        return CapturedGraph(tape=tape, result=result)
+
+    def synchronize(self) -> None:
+        self._alive("synchronize", "host")
+
+    # What kernels and operators call
+
+    @contextmanager
+    def task(self, engine: str, name: str) -> Iterator[int]:
+        """One launch: counted, refused in an aborted context, its own torch calls neither poisoned nor recorded."""
+        self._alive(name, engine)
+        self._task += 1
+        outer, self.inside, self._engine, self._name = self.inside, True, engine, name
+        try:
+            yield self._task
+        finally:
+            self.inside = outer
+
+    def out_of_range(self, view: View, *, row: int | None, address: int, size: int, does: str) -> NoReturn:
+        """Stop: bytes outside the view were about to be moved."""
+        index = view.index_of(address)
+        side = f"{view.low - address} bytes before" if address < view.low else f"{address - view.low} bytes into"
+        self._stop(
+            OUT_OF_RANGE,
+            view=view,
+            row=row,
+            index=index,
+            offset=address - view.low,
+            text=f"{does} {size} bytes of row {index} of '{view.argument}' at {side} an extent of {view.high - view.low} bytes "
+            f"({view.owner})",
+        )
+
+    def unknown_pointer(self, *, row: int | None, size: int, does: str) -> NoReturn:
+        self._stop(UNKNOWN_POINTER, row=row, text=f"{does} {size} bytes at an address of no known allocation")
+
+    def silent(self, tensor: Any, *, engine: str, name: str, argument: str, row: int | None, index: int | None) -> None:
+        """Go on, as the device would, but put down that memory which nobody wrote was used."""
+        owner = self.memory.owner_of(tensor)
+        text = f"row {row} of the {engine} '{name}' is made of memory that nobody wrote: row {index} of {owner}"
+        view = self.memory.view_of(tensor, argument)
+        self.faults.append(
+            Fault(
+                kind=SILENT,
+                task=self._task,
+                engine=engine,
+                name=name,
+                argument=argument,
+                row=row,
+                index=index,
+                owner=owner,
+                offset=None if index is None else index * view.row_bytes,
+                extent=view.high - view.low,
+                text=text,
+            )
+        )
+
+    def verdict(self) -> None:
+        """Raise for faults that stopped nobody, so that a test which met one is not a pass."""
+        first = next((each for each in self.faults if each.kind == SILENT), None)
+        if first is not None:
+            raise SilentFault(first)
+        if self.aborted is not None:
+            raise DeviceFault(self.aborted)
+
+    def _stop(
+        self,
+        kind: str,
+        *,
+        text: str,
+        row: int | None,
+        view: View | None = None,
+        index: int | None = None,
+        offset: int | None = None,
+    ) -> NoReturn:
+        fault = Fault(
+            kind=kind,
+            task=self._task,
+            engine=self._engine,
+            name=self._name,
+            argument=view.argument if view else "",
+            row=row,
+            index=index,
+            owner=view.owner if view else "",
+            offset=offset,
+            extent=view.high - view.low if view else None,
+            text=f"task {self._task}: {self._engine} '{self._name}'{'' if row is None else f', row {row},'} {text}",
+        )
+        self.faults.append(fault)
+        self.aborted = fault
+        raise DeviceFault(fault)
+
+    def _alive(self, name: str, engine: str) -> None:
+        """An aborted context refuses everything, as the device's does: what it says then is an echo."""
+        if self.aborted is None:
+            return
+        first = self.aborted
+        echo = Fault(
+            kind=ECHO,
+            task=self._task,
+            engine=engine,
+            name=name,
+            argument="",
+            row=None,
+            index=None,
+            owner="",
+            offset=None,
+            extent=None,
+            text=f"'{name}' refused, the context is aborted; the first scene is task {first.task}: {first.text}",
+        )
+        self.faults.append(echo)
+        raise ContextAborted(echo)
+
+
+# One at a time: tests run one after another in one thread, and a device belongs to one test.
+_present: list[Emulator] = []
+
+
+def current() -> Emulator | None:
+    return _present[-1] if _present else None
+
+
+@contextmanager
+def present(device: Emulator) -> Iterator[Emulator]:
+    """Make a device the one that launches go to."""
+    _present.append(device)
+    try:
+        yield device
+    finally:
+        _present.remove(device)

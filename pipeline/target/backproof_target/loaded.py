@@ -1,0 +1,91 @@
+"""Which files were loaded, and whether what was executed is what is on disk.
+
+The hash of the file on disk proves nothing by itself: Python may have executed a cached ``.pyc``. So each loader of a
+file that we were asked about is watched: if it read the source, the hash of what it read is given; if it took bytecode,
+the file's source is compiled again and compared with the bytecode that it took.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import marshal
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from importlib.machinery import ModuleSpec
+
+_HEADER = 16  # magic, flags, and date+size or hash: PEP 552
+
+
+class LoaderWatch:
+    """A finder that finds nothing of its own: it asks the others and watches the loader they give."""
+
+    ours = True
+
+    def __init__(self, files: Iterable[Path]) -> None:
+        self._files = {str(each.resolve()) for each in files}
+        self._read: dict[str, dict[str, bytes]] = {}
+
+    def install(self) -> None:
+        sys.meta_path.insert(0, self)
+
+    def find_spec(self, name: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
+        for finder in sys.meta_path:
+            if finder is self or not hasattr(finder, "find_spec"):
+                continue
+            if (spec := finder.find_spec(name, path, target)) is not None:
+                self._watch(spec)
+                return spec
+        return None
+
+    def _watch(self, spec: ModuleSpec) -> None:
+        loader: Any = spec.loader
+        if (
+            spec.origin is None
+            or str(Path(spec.origin).resolve()) not in self._files
+            or not hasattr(loader, "get_data")
+        ):
+            return
+        read, seen = loader.get_data, self._read.setdefault(spec.name, {})
+
+        def get_data(path: str) -> bytes:
+            data: bytes = read(path)
+            seen[path] = data
+            return data
+
+        loader.get_data = get_data
+
+    def records(self) -> list[dict[str, Any]]:
+        """One entry per loaded module whose file we were asked about."""
+        found = []
+        for name, module in sorted(sys.modules.items()):
+            file = getattr(module, "__file__", None)
+            if isinstance(file, str) and str(Path(file).resolve()) in self._files:
+                found.append(self._record(name, module, Path(file)))
+        return found
+
+    def _record(self, name: str, module: Any, file: Path) -> dict[str, Any]:
+        read = self._read.get(name, {})
+        source = next((data for path, data in read.items() if Path(path).suffix != ".pyc"), None)
+        bytecode = next((path for path in read if Path(path).suffix == ".pyc"), None) if source is None else None
+        disk = file.read_bytes()
+        return {
+            "module": name,
+            "file": str(file),
+            "sha256": hashlib.sha256(disk).hexdigest(),
+            "cached": bytecode,
+            "loader": type(getattr(module, "__loader__", None)).__name__,
+            "source_sha256": None if source is None else hashlib.sha256(source).hexdigest(),
+            "bytecode_matches": None if bytecode is None else _same_code(file, disk, read[bytecode]),
+        }
+
+
+def _same_code(file: Path, source: bytes, bytecode: bytes) -> bool:
+    try:
+        executed = marshal.loads(bytecode[_HEADER:])  # noqa: S302 - what the import system has executed already
+    except (EOFError, ValueError, TypeError):
+        return False
+    return bool(executed == compile(source, str(file), "exec", dont_inherit=True))

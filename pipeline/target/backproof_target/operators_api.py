@@ -1,0 +1,119 @@
+"""What a kit's ``operators.py`` builds its CPU references from.
+
+A reference is a plain function whose first parameter is the call. It must move rows through the call, never through
+Python indexing: ``tensor[-1]`` is the last row in Python and an address before the buffer on the device.
+
+    @operator("their.module.scale_rows")
+    def scale_rows(call: Call, x, indices):
+        y = call.allocate_like(x)
+        for row, index in enumerate(call.integers(indices)):
+            y[row] = 2 * call.load(x, "x", index=index, row=row)
+        return y
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import wraps
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from backproof_target import poison
+from backproof_target.emulator import Emulator, current
+from backproof_target.faults import Unmodelled
+from backproof_target.graph import storages_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+__all__ = ["Call", "Unmodelled", "operator"]
+
+
+@dataclass(frozen=True)
+class Call:
+    """One launch of an operator on the device of the running test."""
+
+    device: Emulator
+    name: str
+
+    @property
+    def model(self) -> str:
+        return str(self.device.model)
+
+    def option(self, name: str) -> str:
+        return str(self.device.options[name])
+
+    def integers(self, tensor: Any) -> list[int]:
+        """Index metadata as the operator reads it on the device (not a host read)."""
+        return [int(value) for value in tensor.tolist()]
+
+    def allocate_like(self, tensor: Any) -> Any:
+        """The operator's own memory: nobody has written it yet."""
+        fresh = torch.empty_like(tensor)
+        poison.fill(fresh)
+        self.device.memory.note(fresh, f"output of {self.name}")
+        return fresh
+
+    def load(self, tensor: Any, argument: str, *, index: int, row: int) -> Any:
+        """One row to compute from: in bounds or a fault, and flagged when nobody wrote it."""
+        found = self._bounded(tensor, argument, index, row, "loads")
+        if poison.any_in(found):
+            self.device.silent(tensor, engine="operator", name=self.name, argument=argument, row=row, index=index)
+        return found.clone()
+
+    def store(self, tensor: Any, argument: str, values: Any, *, index: int, row: int) -> None:
+        self._bounded(tensor, argument, index, row, "stores").copy_(values)
+
+    def note(self, **facts: Any) -> None:
+        """What the operator was handed, for checks that look at the boundary."""
+        self.device.notes.append({"operator": self.name, **facts})
+
+    def _bounded(self, tensor: Any, argument: str, index: int, row: int, does: str) -> Any:
+        if 0 <= index < tensor.shape[0]:
+            return tensor[index]
+        view = self.device.memory.view_of(tensor, argument)
+        size = int(tensor[:0].new_empty(tensor.shape[1:]).numel() * tensor.element_size())
+        return self.device.out_of_range(view, row=row, address=view.low + index * view.row_bytes, size=size, does=does)
+
+
+def operator(name: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Turn a reference into a launch: counted, refused in an aborted context, recorded in a capture."""
+
+    def decorate(reference: Callable[..., Any]) -> Callable[..., Any]:
+        @wraps(reference)
+        def launch(*args: Any, **kwargs: Any) -> Any:
+            device = _device(name)
+            result = _run(reference, name, args, kwargs)
+            if device.tape is not None and not device.inside:
+                device.tape.call(_again(reference, name, args, kwargs, result))
+            return result
+
+        return launch
+
+    return decorate
+
+
+def _device(name: str) -> Emulator:
+    device = current()
+    if device is None:
+        raise RuntimeError(f"'{name}' was called outside a test that has a device")
+    return device
+
+
+def _run(reference: Callable[..., Any], name: str, args: Any, kwargs: Any) -> Any:
+    device = _device(name)
+    with device.task("operator", name):
+        return reference(Call(device, name), *args, **kwargs)
+
+
+def _again(reference: Callable[..., Any], name: str, args: Any, kwargs: Any, result: Any) -> Callable[[], None]:
+    """A replay calls the operator with the same tensors and puts its answer where it was the first time."""
+    own = isinstance(result, torch.Tensor) and not storages_of(result) & storages_of((args, kwargs))
+
+    def step() -> None:
+        made = _run(reference, name, args, kwargs)
+        if own:
+            result.copy_(made)
+
+    return step

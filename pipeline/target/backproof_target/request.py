@@ -1,0 +1,89 @@
+"""The request as this side reads it; the house side writes it from its own model."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+SCHEMA = 1
+DEVICES = ("emulator", "ascend")
+
+
+class RequestError(Exception):
+    """The request cannot be understood: the two sides are of different versions, or the file is damaged."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Check:
+    """The pytest file to run, and which of its tests (a ``-k`` expression)."""
+
+    id: str
+    file: Path
+    select: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Emulation:
+    """Where the kit's operator references are, and which of their models is asked for."""
+
+    operators: Path
+    model: str
+    options: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Request:
+    """One check, on one arm, on one device."""
+
+    nonce: str
+    arm: str
+    device: str
+    check: Check
+    emulator: Emulation | None
+    files: tuple[Path, ...]
+    cover: bool
+    carried: tuple[str, ...]
+    work: Path
+    result: Path
+    case_limit: int | None = None
+
+
+def read(path: Path) -> Request:
+    """Read REQUEST.json; every fault of it is one RequestError."""
+    try:
+        return _request(json.loads(path.read_text(encoding="utf-8")))
+    except RequestError:
+        raise
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise RequestError(f"{path}: {type(error).__name__}: {error}") from error
+
+
+def _request(data: dict[str, Any]) -> Request:
+    if data["schema"] != SCHEMA:
+        raise RequestError(f"schema {data['schema']!r} is not {SCHEMA}: both sides must be of one version")
+    if data["device"] not in DEVICES:
+        raise RequestError(f"device {data['device']!r} is none of {', '.join(DEVICES)}")
+    if data["device"] == "emulator" and data["emulator"] is None:
+        raise RequestError("device 'emulator' needs the table 'emulator'")
+    check = data["check"]
+    return Request(
+        nonce=data["nonce"],
+        arm=data["arm"],
+        device=data["device"],
+        check=Check(id=check["id"], file=Path(check["file"]), select=check.get("select")),
+        emulator=_emulation(data["emulator"]),
+        files=tuple(Path(each) for each in data["files"]),
+        cover=bool(data["cover"]),
+        carried=tuple(data["carried"]),
+        work=Path(data["work"]),
+        result=Path(data["result"]),
+        case_limit=data.get("case_limit"),
+    )
+
+
+def _emulation(data: dict[str, Any] | None) -> Emulation | None:
+    if data is None:
+        return None
+    return Emulation(operators=Path(data["operators"]), model=data["model"], options=dict(data.get("options", {})))

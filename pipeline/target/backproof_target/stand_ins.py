@@ -1,0 +1,102 @@
+"""Imports on a machine without the device: stand-ins for what is missing, skeletons for what must not run.
+
+A *stand-in* is a module that exists on a device host only; the kit lists every name that it serves, and any other name
+below the same top-level package is an ImportError that says so (a half-working module would be worse).
+
+A *skeleton* is a package of the target whose ``__init__`` is not run, because it pulls in half the project: it only
+tells the import system where its folder is. The modules in it are the real files, found and loaded by the normal
+loaders. A package whose ``__init__`` is itself under test is not made a skeleton.
+"""
+
+from __future__ import annotations
+
+import sys
+from importlib.machinery import ModuleSpec, PathFinder
+from pathlib import Path
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+
+class _Maker:
+    """Loader of a stand-in: an empty module with the names that were listed."""
+
+    def __init__(self, names: Mapping[str, Any]) -> None:
+        self._names = names
+
+    def create_module(self, spec: ModuleSpec) -> ModuleType:
+        return ModuleType(spec.name, "A stand-in: this module exists on a device host only.")
+
+    def exec_module(self, module: ModuleType) -> None:
+        vars(module).update(self._names)
+
+
+class StandIns:
+    """Finder of the modules that the kit lists, and of nothing else below their top-level packages."""
+
+    ours = True
+
+    def __init__(self, modules: Mapping[str, Mapping[str, Any]]) -> None:
+        self._modules = modules
+        self._tops = {name.split(".", 1)[0] for name in modules}
+
+    def find_spec(self, name: str, path: Any = None, target: Any = None) -> ModuleSpec | None:  # noqa: ARG002 - protocol
+        if name.split(".", 1)[0] not in self._tops:
+            return None
+        inner = any(each.startswith(f"{name}.") for each in self._modules)
+        if name not in self._modules and not inner:
+            raise ModuleNotFoundError(
+                f"{name!r} is not among the stand-ins of this kit (they are: {', '.join(sorted(self._modules))}); "
+                "add it to MODULES in the kit's operators.py if the code under test needs it",
+                name=name,
+            )
+        maker: Any = _Maker(self._modules.get(name, {}))
+        return ModuleSpec(name, maker, origin="stand-in", is_package=inner)
+
+
+class _Nothing:
+    """Loader of a skeleton: the package's own ``__init__`` is left alone."""
+
+    def create_module(self, spec: ModuleSpec) -> ModuleType | None:  # noqa: ARG002 - protocol
+        return None
+
+    def exec_module(self, module: ModuleType) -> None:
+        module.__doc__ = "A skeleton: the package's own __init__ was not run."
+
+
+class Skeletons:
+    """Finder that keeps the packages of the listed projects from running their ``__init__``."""
+
+    ours = True
+
+    def __init__(self, projects: Sequence[str], files: Iterable[Path]) -> None:
+        self._projects = frozenset(projects)
+        self._files = {str(each.resolve()) for each in files}
+
+    def find_spec(self, name: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
+        if name.split(".", 1)[0] not in self._projects:
+            return None
+        found = self._real(name, path, target)
+        if found is None or found.submodule_search_locations is None:
+            return None
+        if found.origin and str(Path(found.origin).resolve()) in self._files:
+            return None
+        nothing: Any = _Nothing()
+        spec = ModuleSpec(name, nothing, origin="skeleton", is_package=True)
+        spec.submodule_search_locations = list(found.submodule_search_locations)
+        return spec
+
+    def _real(self, name: str, path: Any, target: Any) -> ModuleSpec | None:
+        """What the import system would find without us: editable finders first come first, as always."""
+        for finder in sys.meta_path:
+            if getattr(finder, "ours", False) or not hasattr(finder, "find_spec"):
+                continue
+            if (spec := finder.find_spec(name, path, target)) is not None:
+                return spec
+        return PathFinder.find_spec(name, path, target)
+
+
+def install(modules: Mapping[str, Mapping[str, Any]], projects: Sequence[str], files: Iterable[Path]) -> None:
+    sys.meta_path[:0] = [StandIns(modules), Skeletons(projects, files)]

@@ -1,0 +1,253 @@
+"""The guard in Triton's interpreter: every lane of every load, store and atomic is checked before it touches memory.
+
+The interpreter dereferences real addresses of this process, so a check afterwards would be too late. Where a pointer
+came from travels in ``TensorHandle.attr`` through the builder's pointer operations; block pointers and descriptors end
+in the masked forms too. A pointer without a known origin (arithmetic on integers) is held against everything that is
+known to be allocated.
+
+Read in Triton 3.6's ``runtime/interpreter.py``; the names patched here are the same from 3.2 to 3.9.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import wraps
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from backproof_target.emulator import Emulator, current
+from backproof_target.faults import DeviceFault
+from backproof_target.launches import LaunchLog, bound_arguments
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from backproof_target.memory import View
+    from backproof_target.reach import Reach
+
+_KEY = "backproof.views"
+# Builder operations through which a pointer keeps its origin.
+_CARRIES = (
+    "create_addptr",
+    "create_splat",
+    "create_unsplat",
+    "create_broadcast",
+    "create_expand_dims",
+    "create_reshape",
+    "create_trans",
+    "create_bitcast",
+    "create_int_to_ptr",
+    "create_ptr_to_int",
+    "create_select",
+    "create_cat",
+    "create_join",
+)
+
+
+def _views(handle: Any) -> tuple[View, ...]:
+    views: tuple[View, ...] = getattr(handle, "attr", {}).get(_KEY, ())
+    return views
+
+
+def _carry(operation: Callable[..., Any]) -> Callable[..., Any]:
+    @wraps(operation)
+    def carried(self: Any, *args: Any, **kwargs: Any) -> Any:
+        result = operation(self, *args, **kwargs)
+        origins = [views for each in args if (views := _views(each))]
+        if origins:
+            result.attr[_KEY] = origins[0] if len(origins) == 1 else tuple(dict.fromkeys(sum(origins, ())))
+        return result
+
+    return carried
+
+
+def _carry_materialized(operation: Callable[..., Any]) -> Callable[..., Any]:
+    """Block pointers and descriptors make their addresses from a base."""
+
+    @wraps(operation)
+    def carried(self: Any, *args: Any) -> Any:
+        pointers, masks = operation(self, *args)
+        if views := _views(self.base):
+            pointers.attr[_KEY] = views
+        return pointers, masks
+
+    return carried
+
+
+def _inside(addresses: Any, size: int, views: tuple[View, ...]) -> Any:
+    """Which addresses lie inside one of the views."""
+    good = np.zeros(addresses.shape, dtype=bool)
+    for view in views:
+        # Compared without a subtraction: the numbers are unsigned and would wrap.
+        good |= (addresses >= np.uint64(view.low)) & (addresses + np.uint64(size) <= np.uint64(view.high))
+    return good
+
+
+def _check(builder: Any, pointers: Any, mask: Any, does: str) -> Any:
+    """Refuse a lane outside; return the mask as booleans.
+
+    As booleans because Triton 3.9's interpreter refuses the integer mask that ``scalar_bool & vector_bool`` gives.
+    """
+    device = current()
+    raw = mask.data if hasattr(mask, "dtype") and hasattr(mask, "attr") else mask
+    lanes = np.broadcast_to(np.asarray(raw).astype(bool), pointers.data.shape)
+    if device is None:
+        return lanes
+    size = max(1, pointers.get_element_ty().primitive_bitwidth // 8)
+    wanted = pointers.data[lanes]
+    views = _views(pointers)
+    bad = wanted[~_inside(wanted, size, views)] if wanted.size else wanted
+    if bad.size:
+        _refuse(device, int(builder.grid_idx[0]), [int(each) for each in bad], size, views, does=does)
+    return lanes
+
+
+def _refuse(device: Emulator, program: int, bad: list[int], size: int, views: tuple[View, ...], *, does: str) -> None:
+    if views:
+        # The lowest address tells most: an index that is negative, or the first one past the end.
+        device.out_of_range(views[0], row=program, address=_signed(min(bad)), size=size, does=does)
+    unknown = next((each for each in bad if not device.memory.holds(each, each + size)), None)
+    if unknown is not None:
+        device.unknown_pointer(row=program, size=size, does=does)
+
+
+def _signed(address: int) -> int:
+    return address - (1 << 64) if address >= 1 << 63 else address
+
+
+def _guard(builder: Any, handle: Any) -> None:
+    from triton.language import int1
+
+    load, store = builder.create_masked_load, builder.create_masked_store
+    cas, rmw = builder.create_atomic_cas, builder.create_atomic_rmw
+
+    def masked_load(self: Any, ptrs: Any, mask: Any, *rest: Any, **named: Any) -> Any:
+        return load(self, ptrs, handle(_check(self, ptrs, mask, "loads"), int1), *rest, **named)
+
+    def masked_store(self: Any, ptrs: Any, value: Any, mask: Any, *rest: Any, **named: Any) -> Any:
+        return store(self, ptrs, value, handle(_check(self, ptrs, mask, "stores"), int1), *rest, **named)
+
+    def atomic_cas(self: Any, ptr: Any, *rest: Any) -> Any:
+        _check(self, ptr, np.ones(ptr.data.shape, dtype=bool), "exchanges")
+        return cas(self, ptr, *rest)
+
+    def atomic_rmw(self: Any, operation: Any, ptr: Any, val: Any, mask: Any, *rest: Any) -> Any:
+        return rmw(self, operation, ptr, val, handle(_check(self, ptr, mask, "updates"), int1), *rest)
+
+    builder.create_masked_load, builder.create_masked_store = masked_load, masked_store
+    builder.create_atomic_cas, builder.create_atomic_rmw = atomic_cas, atomic_rmw
+
+
+def _no_overflow_asserts(interpreter: Any) -> None:
+    """The interpreter checks each integer operation for overflow in a wider type, which doubles its run time.
+
+    A compiled kernel has no such check; an address that comes out of a wrapped integer is refused by the guard.
+    """
+    options = interpreter.interpreter_builder.options
+    if hasattr(options, "sanitize_overflow"):
+        interpreter.interpreter_builder.options = replace(options, sanitize_overflow=False)
+
+
+def _scalar_index(patch: Callable[..., None]) -> Callable[..., None]:
+    """Loop bounds that are Triton scalars: they are arrays of one element, which numpy 2.4 no longer turns into ints."""
+
+    @wraps(patch)
+    def patched(tensor: Any, *scope: Any) -> None:
+        patch(tensor, *scope)
+        tensor.__index__ = lambda self: int(self.handle.data.item())
+
+    return patched
+
+
+class KernelGuard:
+    """Installed once per process; it serves whichever device is present."""
+
+    def __init__(self, log: LaunchLog, reach: Reach) -> None:
+        self._log = log
+        self._reach = reach.of_launch
+        self._names: dict[int, str] = {}
+        self._patched: set[int] = set()
+
+    def install(self) -> None:
+        from triton.runtime import interpreter
+
+        builder = interpreter.InterpreterBuilder
+        for name in _CARRIES:
+            if hasattr(builder, name):
+                setattr(builder, name, _carry(getattr(builder, name)))
+        for pointer in ("BlockPointerHandle", "TensorDescHandle"):
+            if hasattr(interpreter, pointer):
+                kind = getattr(interpreter, pointer)
+                kind.materialize_pointers = _carry_materialized(kind.materialize_pointers)
+        _guard(builder, interpreter.TensorHandle)
+        _no_overflow_asserts(interpreter)
+        interpreter._patch_lang = self._patch_once(interpreter._patch_lang)
+        interpreter._patch_lang_tensor = _scalar_index(interpreter._patch_lang_tensor)
+        interpreter._implicit_cvt = self._origin(interpreter._implicit_cvt)
+        interpreter.InterpretedFunction.run = self._launch(interpreter.InterpretedFunction.run)
+
+    def _patch_once(self, patch: Callable[[Any], Any]) -> Callable[[Any], Any]:
+        """The interpreter patches Triton's language again at each call of a device function: once a launch will do."""
+
+        def patched(function: Any) -> Any:
+            modules = {id(value) for value in function.__globals__.values() if isinstance(value, ModuleType)}
+            if self._patched >= modules:
+                return None
+            self._patched |= modules
+            return patch(function)
+
+        return patched
+
+    def _origin(self, convert: Callable[[Any], Any]) -> Callable[[Any], Any]:
+        """A tensor argument becomes a pointer: from here on it carries the view that it was."""
+
+        def converted(argument: Any) -> Any:
+            result = convert(argument)
+            device = current()
+            if device is not None and hasattr(argument, "data_ptr"):
+                name = self._names.get(int(argument.data_ptr()), "")
+                result.handle.attr[_KEY] = (device.memory.view_of(argument, name),)
+            return result
+
+        return converted
+
+    def _launch(self, run: Callable[..., Any]) -> Callable[..., Any]:
+        @wraps(run)
+        def launched(kernel: Any, *args: Any, **kwargs: Any) -> Any:
+            device = current()
+            if device is None or kwargs.get("warmup"):
+                return run(kernel, *args, **kwargs)
+
+            def step() -> None:
+                self._run(kernel, run, args, kwargs)
+
+            step()
+            if device.tape is not None and not device.inside:
+                device.tape.call(step)
+            return None
+
+        return launched
+
+    def _run(self, kernel: Any, run: Callable[..., Any], args: Any, kwargs: Any) -> None:
+        device = current()
+        if device is None:
+            raise RuntimeError("a captured kernel was replayed outside a test that has a device")
+        bound = bound_arguments(kernel.fn, args, kwargs)
+        self._log.add(kernel.fn, bound)
+        before = len(device.faults)
+        with device.task("kernel", kernel.fn.__name__):
+            self._names = {int(value.data_ptr()): name for name, value in bound.items() if hasattr(value, "data_ptr")}
+            for value in bound.values():
+                if hasattr(value, "untyped_storage"):
+                    device.memory.note(value)
+            self._patched = set()
+            try:
+                with self._reach(kernel.fn, bound):
+                    run(kernel, *args, **kwargs)
+            except Exception as error:
+                # The interpreter wraps what was raised as the text of its repr: the fault itself is on the device.
+                if len(device.faults) > before:
+                    raise DeviceFault(device.faults[-1]) from error
+                raise

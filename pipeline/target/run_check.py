@@ -1,0 +1,40 @@
+"""Run one check in the target interpreter: ``python run_check.py REQUEST.json``.
+
+The answer is a file (``result`` in the request), not standard output: targets print banners when they are imported.
+Exit code 0 means that the result says what happened, whatever it was; 3 that the request itself could not be read.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+_HERE = Path(__file__).resolve().parent
+
+
+def _own_folder_last() -> None:
+    """A script's folder is put first on the path, where it would shadow the target's own modules; ours goes last."""
+    sys.path[:] = [each for each in sys.path if not each or Path(each).resolve() != _HERE]
+    sys.path.append(str(_HERE))
+
+
+def main(arguments: list[str]) -> int:
+    sys.dont_write_bytecode = True  # the target's folders stay as they were
+    _own_folder_last()
+    from backproof_target.request import RequestError, read
+    from backproof_target.session import run
+
+    if len(arguments) != 1:
+        print("usage: run_check.py REQUEST.json", file=sys.stderr)
+        return 3
+    try:
+        request = read(Path(arguments[0]))
+    except RequestError as refused:
+        print(refused, file=sys.stderr)
+        return 3
+    run(request)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
