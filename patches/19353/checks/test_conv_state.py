@@ -11,12 +11,15 @@ stale slot (this is what the metadata builder makes when it pads a graph), a slo
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 import torch
 from torch.nn import functional as F  # noqa: N812 - as torch's own documentation calls it
 from vllm_ascend.models.glm5next.ops import causal_conv1d as wrapper
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 BATCHES = (4, 8, 16)
 STEPS = range(6)
@@ -30,6 +33,16 @@ TOLERANCE = {torch.bfloat16: 2e-2, torch.float16: 2e-3}  # the upstream tests' o
 
 def live_count(batch: int, step: int) -> int:
     return (batch, batch - 1, batch - 2, batch // 2 + 1, 0, batch)[step]
+
+
+def cases(batches: Iterable[int], steps: Iterable[int]) -> list[Any]:
+    """One named case for each batch size, mode and step."""
+    return [
+        pytest.param(batch, graph, step, id=f"batch{batch}-{mode}-step{step}-live{live_count(batch, step)}")
+        for batch in batches
+        for graph, mode in ((False, "eager"), (True, "graph"))
+        for step in steps
+    ]
 
 
 @dataclass(frozen=True)
@@ -238,9 +251,7 @@ def observe_rest(device: Any, buffers: Buffers, result: Any, contents: Contents)
     )
 
 
-@pytest.mark.parametrize("step", STEPS)
-@pytest.mark.parametrize("graph", [False, True], ids=["eager", "graph"])
-@pytest.mark.parametrize("batch", BATCHES)
+@pytest.mark.parametrize(("batch", "graph", "step"), cases(BATCHES, STEPS))
 def test_decode(device: Any, graphs: dict[Any, Any], batch: int, graph: bool, step: int) -> None:
     """Active rows and the cache are right whatever the inactive rows are."""
     layout = layout_for(batch)
@@ -258,13 +269,12 @@ def test_decode_float16(device: Any) -> None:
     check_step(device, buffers, result, contents, layout, torch.float16)
 
 
-@pytest.mark.parametrize("step", [1, 3, 4])
-@pytest.mark.parametrize("graph", [False, True], ids=["eager", "graph"])
-def test_inactive_output(device: Any, graphs: dict[Any, Any], graph: bool, step: int) -> None:
+@pytest.mark.parametrize(("batch", "graph", "step"), cases([4], [1, 3, 4]))
+def test_inactive_output(device: Any, graphs: dict[Any, Any], batch: int, graph: bool, step: int) -> None:
     """The wrapper's own comment: the output of skipped rows must stay zero."""
-    layout = layout_for(4)
-    contents = step_contents(4, step, torch.bfloat16, layout)
-    device.observe(batch=4, graph=graph, step=step, live=len(contents.active))
+    layout = layout_for(batch)
+    contents = step_contents(batch, step, torch.bfloat16, layout)
+    device.observe(batch=batch, graph=graph, step=step, live=len(contents.active))
     buffers, result = run_step(device, graphs, contents, graph=graph, layout=layout, dtype=torch.bfloat16)
     device.synchronize()
     observe_rest(device, buffers, result, contents)
@@ -307,13 +317,12 @@ def test_null_row(device: Any, monkeypatch: pytest.MonkeyPatch, run_mode: int) -
     assert seen["row"] == "zero", f"the null row holds {seen['row']} when the operator is entered"
 
 
-@pytest.mark.parametrize("step", [0, 1, 3])
-@pytest.mark.parametrize("graph", [False, True], ids=["eager", "graph"])
-def test_contiguous_decode(device: Any, graphs: dict[Any, Any], graph: bool, step: int) -> None:
+@pytest.mark.parametrize(("batch", "graph", "step"), cases([4], [0, 1, 3]))
+def test_contiguous_decode(device: Any, graphs: dict[Any, Any], batch: int, graph: bool, step: int) -> None:
     """A guard: without gaps there is no staging, block 0 is the null block, and padding is as the builder makes it."""
-    layout = layout_for(4, strided=False)
-    contents = step_contents(4, step, torch.bfloat16, layout, foreign=False)
-    device.observe(batch=4, graph=graph, step=step, live=len(contents.active))
+    layout = layout_for(batch, strided=False)
+    contents = step_contents(batch, step, torch.bfloat16, layout, foreign=False)
+    device.observe(batch=batch, graph=graph, step=step, live=len(contents.active))
     buffers, result = run_step(device, graphs, contents, graph=graph, layout=layout, dtype=torch.bfloat16)
     check_step(device, buffers, result, contents, layout, torch.bfloat16)
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from backproof_target.faults import Unmodelled
 from backproof_target.result import DETAIL, MESSAGE, bounded, fault_records
 
 if TYPE_CHECKING:
@@ -49,6 +50,13 @@ class CheckPlugin:
             device.verdict()
         return result
 
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_makereport(self, call: pytest.CallInfo[None]) -> Iterator[Any]:
+        """What the emulator does not model is no finding about the code under test."""
+        report = yield
+        report.unmodelled = call.excinfo is not None and call.excinfo.errisinstance(Unmodelled)
+        return report
+
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         entry = self.tests.setdefault(report.nodeid, _entry(report.nodeid))
         entry["seconds"] = round(entry["seconds"] + report.duration, 4)
@@ -85,7 +93,7 @@ def _entry(nodeid: str) -> dict[str, Any]:
 def _outcome(report: pytest.TestReport) -> str | None:
     """What one phase says about the whole test: a set-up or tear-down that fails is an error, not a failure."""
     if report.failed:
-        return "failed" if report.when == "call" else "error"
+        return "failed" if report.when == "call" and not getattr(report, "unmodelled", False) else "error"
     if report.skipped:
         return "skipped"
     return "passed" if report.when == "call" else None
@@ -98,7 +106,8 @@ def _texts(report: pytest.TestReport) -> tuple[str, str]:
         return bounded(str(report.longrepr[2]), MESSAGE), ""
     crash = getattr(report.longrepr, "reprcrash", None)
     message = crash.message if crash is not None else str(report.longrepr)
-    return bounded(message, MESSAGE), bounded(report.longreprtext, DETAIL)
+    # From its end: a traceback starts in pytest and ends where it happened.
+    return bounded(message, MESSAGE), bounded(report.longreprtext[-DETAIL:], DETAIL)
 
 
 def _plain(value: Any) -> Any:

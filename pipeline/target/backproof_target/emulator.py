@@ -21,6 +21,7 @@ from backproof_target.faults import (
     DeviceFault,
     Fault,
     SilentFault,
+    Unmodelled,
 )
 from backproof_target.graph import CapturedGraph, Tape, no_host_reads
 from backproof_target.memory import Memory, View
@@ -163,12 +164,10 @@ class Emulator:
         )
 
     def verdict(self) -> None:
-        """Raise for faults that stopped nobody, so that a test which met one is not a pass."""
-        first = next((each for each in self.faults if each.kind == SILENT), None)
-        if first is not None:
-            raise SilentFault(first)
-        if self.aborted is not None:
-            raise DeviceFault(self.aborted)
+        """Raise for faults that stopped nobody or were swallowed, so that a test which met one is not a pass."""
+        if self.faults:
+            first = self.faults[0]
+            raise SilentFault(first) if first.kind == SILENT else DeviceFault(first)
 
     def _stop(
         self,
@@ -225,6 +224,14 @@ _present: list[Emulator] = []
 
 def current() -> Emulator | None:
     return _present[-1] if _present else None
+
+
+def present_for(name: str) -> Emulator:
+    """The device that a launch goes to. Without one nothing would be checked, so there is no launch either."""
+    device = current()
+    if device is None:
+        raise Unmodelled(f"'{name}' was launched outside a test that asks for the fixture 'device'")
+    return device
 
 
 @contextmanager

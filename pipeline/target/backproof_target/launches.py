@@ -51,7 +51,7 @@ def _constexprs(function: Any) -> list[str]:
 
 
 def _plain(value: Any) -> Any:
-    return value if isinstance(value, (bool, int, float, str)) or value is None else repr(value)[:100]
+    return value if isinstance(value, (bool, int)) or value is None else str(value)[:100]
 
 
 def _source(function: Any) -> dict[str, Any]:

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from backproof_target import poison
-from backproof_target.emulator import Emulator, current
+from backproof_target.emulator import Emulator, present_for
 from backproof_target.faults import Unmodelled
 from backproof_target.graph import storages_of
 
@@ -83,7 +83,7 @@ def operator(name: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     def decorate(reference: Callable[..., Any]) -> Callable[..., Any]:
         @wraps(reference)
         def launch(*args: Any, **kwargs: Any) -> Any:
-            device = _device(name)
+            device = present_for(name)
             result = _run(reference, name, args, kwargs)
             if device.tape is not None and not device.inside:
                 device.tape.call(_again(reference, name, args, kwargs, result))
@@ -94,15 +94,8 @@ def operator(name: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     return decorate
 
 
-def _device(name: str) -> Emulator:
-    device = current()
-    if device is None:
-        raise RuntimeError(f"'{name}' was called outside a test that has a device")
-    return device
-
-
 def _run(reference: Callable[..., Any], name: str, args: Any, kwargs: Any) -> Any:
-    device = _device(name)
+    device = present_for(name)
     with device.task("operator", name):
         return reference(Call(device, name), *args, **kwargs)
 

@@ -8,7 +8,7 @@ import platform
 import sys
 import tempfile
 from collections import Counter
-from importlib.metadata import PackageNotFoundError, version
+from importlib.metadata import PackageNotFoundError, packages_distributions, version
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -21,24 +21,28 @@ SCHEMA = 1
 MESSAGE = 2_000
 DETAIL = 8_000
 _MOST_FAULTS = 200
-_DISTRIBUTIONS = ("torch", "torch-npu", "triton", "triton-ascend", "numpy", "pytest", "coverage", "fla-npu", "vllm")
+
+
+_GAP = "\n[...]\n"
 
 
 def bounded(text: str, most: int) -> str:
-    """The start and the end of a text: assertion texts begin with the point, tracebacks end with it."""
+    """The start and the end of a text, and nothing in it that is no text (lone surrogates of a target's paths)."""
+    text = text.encode("utf-8", "replace").decode("utf-8")
     if len(text) <= most:
         return text
-    gap = "\n[...]\n"
-    head = (most - len(gap)) * 2 // 3
-    return text[:head] + gap + text[head + len(gap) - most :]
+    head = (most - len(_GAP)) // 2
+    return text[:head] + _GAP + text[head + len(_GAP) - most :]
 
 
 def versions() -> dict[str, str]:
-    """What is installed, asked of the metadata: importing a module to ask it would change the run."""
+    """The distributions that something was imported from, asked of the metadata: importing to ask would change the run."""
     found = {"python": platform.python_version()}
-    for name in _DISTRIBUTIONS:
+    owners = packages_distributions()
+    tops = {name.split(".", 1)[0] for name in list(sys.modules)}
+    for name in sorted({each for top in tops for each in owners.get(top, ())}):
         try:
-            found[name] = version(name)
+            found[name.lower()] = version(name)
         except PackageNotFoundError:
             continue
     return found
@@ -52,7 +56,7 @@ def blank(request: Request) -> dict[str, Any]:
         "arm": request.arm,
         "device": request.device,
         "check": request.check.id,
-        "versions": versions(),
+        "versions": {"python": platform.python_version()},
         "executable": sys.executable,
         "loaded": [],
         "tests": [],

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from backproof_target import poison
@@ -30,7 +31,7 @@ class DeviceMode(TorchDispatchMode):  # type: ignore[misc] # torch is not instal
             refuse(str(func))
         output = func(*args, **kwargs)
         name = str(func).split(".")[1]
-        if name in _ALLOCATIONS:
+        if name in _ALLOCATIONS and _is_plain(output):
             poison.fill(output)
             allocation = device.memory.note(output, name)
             if device.tape is not None:
@@ -38,6 +39,11 @@ class DeviceMode(TorchDispatchMode):  # type: ignore[misc] # torch is not instal
         elif device.tape is not None:
             device.tape.add(func, (args, kwargs), output)
         return output
+
+
+def _is_plain(output: Any) -> bool:
+    """Whether there are bytes to fill: meta, fake and sparse tensors have none."""
+    return type(output) is torch.Tensor and output.device.type == "cpu" and output.layout == torch.strided
 
 
 def _again(output: Any, allocation: Allocation) -> None:
