@@ -11,7 +11,7 @@ from backproof_target.faults import Unmodelled
 from backproof_target.result import DETAIL, MESSAGE, bounded, fault_records
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Generator, Iterator
     from contextlib import AbstractContextManager
 
 
@@ -24,6 +24,7 @@ class CheckPlugin:
         self._devices: dict[str, Any] = {}
         self.tests: dict[str, dict[str, Any]] = {}
         self.broken: list[str] = []
+        self.crash = ""
 
     @pytest.fixture
     def device(self, request: pytest.FixtureRequest) -> Iterator[Any]:
@@ -41,8 +42,12 @@ class CheckPlugin:
         if report.failed:
             self.broken.append(bounded(str(report.longrepr), DETAIL))
 
+    def pytest_internalerror(self, excrepr: object) -> None:
+        """A target that leaves by SystemExit when it is imported ends up here."""
+        self.crash = bounded(str(excrepr)[-DETAIL:], DETAIL)
+
     @pytest.hookimpl(wrapper=True)
-    def pytest_runtest_call(self, item: pytest.Item) -> Iterator[None]:
+    def pytest_runtest_call(self, item: pytest.Item) -> Generator[None, None, None]:
         """A test that met a fault has not passed, even when nothing it compared was touched by it."""
         result = yield
         device = self._devices.get(item.nodeid)
@@ -51,7 +56,7 @@ class CheckPlugin:
         return result
 
     @pytest.hookimpl(wrapper=True)
-    def pytest_runtest_makereport(self, call: pytest.CallInfo[None]) -> Iterator[Any]:
+    def pytest_runtest_makereport(self, call: pytest.CallInfo[None]) -> Generator[None, Any, Any]:
         """What the emulator does not model is no finding about the code under test."""
         report = yield
         report.unmodelled = call.excinfo is not None and call.excinfo.errisinstance(Unmodelled)

@@ -75,9 +75,11 @@ def _emulated(
         import torch.utils.deterministic
     except ImportError as missing:
         raise NotReady("no-torch", f"torch cannot be imported in the target interpreter: {missing}") from missing
-    # A net under poison.py: memory that is allocated where its hook does not see it is at least not a lucky zero.
-    torch.use_deterministic_algorithms(mode=True, warn_only=True)
+    # A net under poison.py: memory that is allocated where its hook does not see it is at least not a lucky zero. Not
+    # through torch.use_deterministic_algorithms: that imports torch's compiler, which takes longer than all the rest.
+    torch._C._set_deterministic_algorithms(True, warn_only=True)  # noqa: FBT003
     torch.utils.deterministic.fill_uninitialized_memory = True
+    torch.set_num_threads(1)  # the tensors are small, the sums are the same each time, and arms may run side by side
     from backproof_target import emulator, kit_operators, stand_ins
     from backproof_target.tensor_mode import DeviceMode
 
@@ -140,7 +142,7 @@ def _pytest(request: Request, answer: dict[str, Any], opened: Callable[[], Abstr
     finally:
         answer["tests"] = plugin.records()
     answer["pytest_exit"] = int(code)
-    answer["error"] = _error(int(code), plugin.broken)
+    answer["error"] = _error(int(code), plugin.broken, plugin.crash)
 
 
 def _arguments(request: Request) -> list[str]:
@@ -164,8 +166,10 @@ def _arguments(request: Request) -> list[str]:
     ]
 
 
-def _error(code: int, broken: list[str]) -> dict[str, str] | None:
+def _error(code: int, broken: list[str], crash: str) -> dict[str, str] | None:
     """Failing tests are a finding, not an error; a file that could not be collected, or nothing to run, is one."""
+    if crash:
+        return {"what": "crashed", "trace": crash}
     if broken:
         return {"what": "collection", "trace": result.bounded("\n".join(broken), result.DETAIL)}
     if code == _NOTHING_RAN:
