@@ -153,6 +153,18 @@ class ValidateRecord(Record):
     limits: tuple[str, ...] = ()
 
 
+class DeviceInventory(Record):
+    """validate/inventory.json: what a device host says of itself. Without it no run exceeds level 2."""
+
+    device: str
+    host: str = Field(description="equals device_facts.host of validate.json")
+    boot_id: str = Field(description="equals device_facts.boot_id of validate.json")
+    driver: str
+    runtime: str
+    versions: dict[str, str] = {}
+    stand_in: bool = Field(default=False, description="a tool that answered says that it is a stand-in")
+
+
 class StageResult(Record):
     """How one stage ended. A pass names at least one evidence file; the ledger refuses one that does not."""
 
@@ -197,7 +209,7 @@ class Run(Record):
     started: str
     ended: str = ""
     outcome: Outcome = Outcome.ERROR
-    level: int = 0
+    level: int | None = Field(default=None, ge=0, le=4, description="null: the backport did not even land")
     sentence: str = ""
     arms: dict[Arm, ArmSummary] = {}
     stages: tuple[StageResult, ...] = ()

@@ -1,0 +1,89 @@
+"""The sentences of a verdict. FAIL and ERROR never share words; words of hardware are reached from level 3 only."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from pipeline.model import Level, Outcome
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pipeline.records import Case
+
+LEVEL_NAMES = {
+    Level.PICKED: "picked",
+    Level.LOADED: "loaded",
+    Level.EMULATED: "emulated",
+    Level.DEVICE: "device checks",
+    Level.SERVED: "served under load",
+}
+HEADLINES = {
+    Outcome.PASS: "PASS",
+    Outcome.SKIP: "NOTHING RAN: no verdict",
+    Outcome.ABORTED: "STOPPED before a verdict",
+    Outcome.INCONCLUSIVE: "INCONCLUSIVE: what ran decides nothing",
+    Outcome.ERROR: "ERROR: no verdict, we could not tell",
+    Outcome.PERSON: "A PERSON IS NEEDED: no verdict yet",
+    Outcome.FAIL: "FAIL: the backport does not hold",
+}
+NOTHING_ELSE = {
+    Outcome.PASS: "",
+    Outcome.SKIP: "no stage ran",
+    Outcome.ABORTED: "no stage ran to its end",
+    Outcome.INCONCLUSIVE: "no proof is red without the backport and green with it",
+    Outcome.ERROR: "nothing ran, or its evidence is missing or altered",
+    Outcome.PERSON: "see the stages",
+    Outcome.FAIL: "see the stages",
+}
+_NOT_LANDED = "PASS of the stages that ran; no level is reached: nothing was picked"
+_PASSES = {
+    Level.PICKED: "the backport lands on {branch}; nothing of it was loaded or run",
+    Level.LOADED: "the target loads, whole, what was picked on {branch}; no check was judged",
+    Level.EMULATED: "{proofs} on {branch} red without the backport and green with it, {where}; not run on a device",
+    Level.DEVICE: "{proofs} on {branch} red without the backport and green with it, on the device itself",
+    Level.SERVED: "{proofs} on {branch} red without the backport and green with it, on the device itself and under load",
+}
+_WHERE = {"emulator": "under emulation on a CPU", "cpu": "on a CPU"}
+
+
+def pass_sentence(level: Level | None, *, branch: str, device: str, proofs: int, limits: int) -> str:
+    """The verdict of a run that passed: how far it reaches is part of the sentence."""
+    if level is None:
+        return f"{_NOT_LANDED}."
+    said = _PASSES[level].format(branch=branch, proofs=_count(proofs, "proof"), where=_WHERE.get(device, "on a CPU"))
+    tail = f". {_count(limits, 'declared limit')} stay{'s' if limits == 1 else ''} red with it" if limits else ""
+    return f"PASS at level {int(level)} ({LEVEL_NAMES[level]}): {said}{tail}."
+
+
+def other_sentence(outcome: Outcome, cause: str) -> str:
+    """The verdict of a run that did not pass, with what decided it."""
+    return f"{HEADLINES[outcome]}. {cause.rstrip('.')}." if cause else f"{HEADLINES[outcome]}."
+
+
+def case_sentence(case: Case) -> str:
+    said = case.first or case.sentence
+    return (
+        f"{case.check} under {case.model} on {case.arm}: expected {case.expected}, observed {case.observed}"
+        f" ({case.verdict}){f': {said}' if said else ''}"
+    )
+
+
+def arm_sentence(cases: Sequence[Case], red: Sequence[Case]) -> str:
+    """What one arm showed, counted; a limit that the plan declares is called one."""
+    kinds = ", ".join(f"{kind} {count}" for kind, count in sorted(Counter(each.observed for each in red).items()))
+    said = f"{len(red)} of {len(cases)} red ({kinds})" if red else f"all {len(cases)} green"
+    limits = sum(each.role == "limit" for each in red)
+    said += f", {limits} of them declared as a limit" if limits else ""
+    other = [each for each in cases if each.verdict != "as-expected"]
+    return f"{said}; {'as the plan expects' if not other else _not_expected(other)}"
+
+
+def _not_expected(cases: Sequence[Case]) -> str:
+    kinds = ", ".join(f"{count} {kind}" for kind, count in sorted(Counter(each.verdict for each in cases).items()))
+    return f"not as the plan expects: {kinds}"
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"
