@@ -1,0 +1,93 @@
+"""What the arms show beside each other: where a fix-up changes something observable, and where it does not. No I/O.
+
+A proof invites more than it shows. Red on base and green on fixed says nothing yet about what each part of the backport
+is for; two arms that show the same under a model say that the difference between them is not observable there.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from pipeline.model import Arm
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from pipeline.model import Evidence
+    from pipeline.records import Case
+
+_SHOWN = 6
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Remark:
+    """One sentence about cases, and what it rests on."""
+
+    text: str
+    evidence: tuple[Evidence, ...]
+
+
+def observed(cases: Iterable[Case], *, fixups: tuple[str, ...]) -> tuple[Remark, ...]:
+    """What the fix-ups change under each check and model, then what stays red with the backport."""
+    cases = tuple(cases)
+    by = {(each.check, each.model, each.arm): each for each in cases}
+    pairs = dict.fromkeys((each.check, each.model) for each in cases)
+    remarks = []
+    for pair in pairs if fixups else ():
+        pick, fixed = by.get((*pair, Arm.PICK)), by.get((*pair, Arm.FIXED))
+        if pick and fixed and "error" not in {pick.verdict, fixed.verdict}:
+            remarks.append(_between(pick, fixed, fixups))
+    return (*remarks, *(_remains(each) for each in cases if _is_limit(each)))
+
+
+def _is_limit(case: Case) -> bool:
+    return case.role == "limit" and case.arm is Arm.FIXED and case.observed != "pass"
+
+
+def _between(pick: Case, fixed: Case, fixups: tuple[str, ...]) -> Remark:
+    names, where = ", ".join(fixups), f"{pick.check} under {pick.model}"
+    changes = _changes(pick, fixed)
+    if not changes:
+        text = f"{where}: pick and fixed show the same; the fix-up {names} changes nothing observable here"
+    else:
+        more = f"; and {len(changes) - _SHOWN} more" if len(changes) > _SHOWN else ""
+        text = f"{where}: the fix-up {names} changes {'; '.join(changes[:_SHOWN])}{more}"
+    return Remark(text=text, evidence=(*pick.evidence, *fixed.evidence))
+
+
+def _remains(case: Case) -> Remark:
+    text = f"{case.check} under {case.model}: still {case.observed} with the whole backport, a limit that the plan declares"
+    said = "; ".join(dict.fromkeys(each for each in (case.sentence, case.first) if each))
+    seen = ", ".join(f"{key} {value}" for key, value in list(flat(case.observations))[:_SHOWN])
+    return Remark(
+        text=f"{text}{f': {said}' if said else ''}{f' (observed: {seen})' if seen else ''}", evidence=case.evidence
+    )
+
+
+def _changes(pick: Case, fixed: Case) -> list[str]:
+    before, after = dict(_shown(pick)), dict(_shown(fixed))
+    keys = dict.fromkeys((*before, *after))
+    return [
+        f"{key}: {before.get(key, 'none')} → {after.get(key, 'none')}"
+        for key in keys
+        if before.get(key) != after.get(key)
+    ]
+
+
+def _shown(case: Case) -> Iterator[tuple[str, str]]:
+    yield "observed", case.observed
+    yield "failed steps", f"{case.steps_failed} of {case.steps}"
+    yield from flat(case.faults, "fault")
+    yield from flat(case.observations)
+
+
+def flat(value: Any, name: str = "") -> Iterator[tuple[str, str]]:
+    """The leaves of nested observations, each with its dotted name."""
+    if isinstance(value, dict):
+        for key, inner in value.items():
+            yield from flat(inner, f"{name}.{key}" if name else str(key))
+    elif isinstance(value, (list, tuple)):
+        yield name, ", ".join(str(each) for each in value[:_SHOWN]) + (", …" if len(value) > _SHOWN else "")
+    else:
+        yield name, str(value)

@@ -1,0 +1,210 @@
+"""What a template gets to see of a story: numbered evidence, bounded rows, nothing that has no evidence."""
+
+from __future__ import annotations
+
+import shlex
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from pipeline.basis import case_outcome
+from pipeline.contrast import Remark, flat, observed
+from pipeline.escape import one_line
+from pipeline.model import Arm, Evidence, Finding, Level, Outcome
+from pipeline.wording import HEADLINES, LEVEL_NAMES
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pipeline.plan import Plan
+    from pipeline.records import Case, PickedCommit, Run, StageResult
+    from pipeline.story import Story
+
+_PROOF_STAGES = ("pick", "fixup", "install", "verify", "validate")
+_REFS = 6
+_ROWS_SHORT = 60
+_ROWS_LONG = 2000
+_WEIGHT = {"fail": 0, "warning": 1, "note": 2}
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Rows:
+    """The rows that are shown, and how many are not."""
+
+    shown: tuple[Any, ...]
+    more: int = 0
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Outline:
+    """The view of one story. `short` is for a comment, where everything has its bound."""
+
+    story: Story
+    plan: Plan
+    short: bool
+    numbers: dict[str, int]
+    used: set[int] = field(default_factory=set)
+
+    @classmethod
+    def of(cls, story: Story, plan: Plan, *, short: bool) -> Outline:
+        numbers = {each.path: index for index, each in enumerate(story.run.evidence, 1)}
+        return cls(story=story, plan=plan, short=short, numbers=numbers)
+
+    def ground(self, evidence: tuple[Evidence, ...], stage: str) -> tuple[int, ...]:
+        """The numbers of what a line rests on: its own evidence, or else the stage's record. () when none holds.
+
+        Raises:
+            ValueError: there never was any: the line must not be written.
+        """
+        evidence = evidence or self.story.record_of(stage) or self.story.evidence_of_stage(stage)
+        if not evidence:
+            raise ValueError(f"a line about {stage} has no evidence")
+        holding = self.story.holding(evidence)
+        numbers = sorted({self.numbers[each.path] for each in holding})[:_REFS] if len(holding) == len(evidence) else []
+        self.used.update(numbers)
+        return tuple(numbers)
+
+    @property
+    def run(self) -> Run:
+        return self.story.run
+
+    @property
+    def headline(self) -> str:
+        return HEADLINES[self.run.outcome]
+
+    @property
+    def on_device(self) -> bool:
+        """Whether words of hardware may be said at all."""
+        return self.run.level is not None and self.run.level >= Level.DEVICE
+
+    @property
+    def ladder(self) -> tuple[tuple[str, bool], ...]:
+        """Each level's name, and whether it was reached."""
+        return tuple(
+            (name, self.run.level is not None and each <= self.run.level) for each, name in LEVEL_NAMES.items()
+        )
+
+    @property
+    def level_name(self) -> str:
+        return "not landed" if self.run.level is None else LEVEL_NAMES[Level(self.run.level)]
+
+    @property
+    def reconstructed(self) -> tuple[PickedCommit, ...]:
+        return tuple(each for each in (self.story.pick.commits if self.story.pick else ()) if each.reconstructed)
+
+    @property
+    def cases(self) -> Rows:
+        """All cases in the plan's order, or the worst first where there are too many."""
+        cases = self.story.validate.cases if self.story.validate else ()
+        limit = _ROWS_SHORT if self.short else _ROWS_LONG
+        if len(cases) > limit:
+            cases = tuple(sorted(cases, key=lambda each: case_outcome(each) is Outcome.PASS))
+        return Rows(shown=cases[:limit], more=max(0, len(cases) - limit))
+
+    @property
+    def grid(self) -> tuple[tuple[str, str, tuple[Case | None, ...]], ...]:
+        """Check, model, and its case on each arm."""
+        by = {(each.check, each.model, each.arm): each for each in self.cases.shown}
+        pairs = dict.fromkeys((each.check, each.model) for each in self.cases.shown)
+        return tuple((*pair, tuple(by.get((*pair, arm)) for arm in Arm)) for pair in pairs)
+
+    def intact(self, case: Case) -> bool:
+        """Whether what the case says may be shown."""
+        return len(self.story.holding(case.evidence)) == len(case.evidence)
+
+    @property
+    def remarks(self) -> Rows:
+        cases = [each for each in self.cases.shown if self.intact(each)]
+        fixups = tuple(each.id for each in (self.story.fixup.fixups if self.story.fixup else ()))
+        return self._rows(observed(cases, fixups=fixups))
+
+    @property
+    def declared(self) -> Rows:
+        """What the plan says of each limit that was met."""
+        cases = self.story.validate.cases if self.story.validate else ()
+        expected = {(check.id, model): each for check in self.plan.check for model, each in check.expect.items()}
+        limits = [each for each in cases if each.role == "limit" and each.arm is Arm.FIXED]
+        return self._rows(
+            Remark(text=f"{each.check} under {each.model}: {found.meaning}", evidence=each.evidence)
+            for each in limits
+            if (found := expected.get((each.check, each.model))) and found.meaning
+        )
+
+    @property
+    def findings(self) -> Rows:
+        """Warnings and worse of the stages that have no lines of their own here; notes too where there is room."""
+        found = [
+            (each, stage.stage, stage.evidence)
+            for stage in self.run.stages
+            if stage.evidence and (not self.short or stage.stage not in {"pick", "fixup"})
+            for each in stage.findings
+        ]
+        found += [
+            (each, "verify", claim.evidence)
+            for claim in (self.story.verify.claims if self.story.verify else ())
+            for each in claim.findings
+        ]
+        once: dict[Finding, tuple[Finding, str, tuple[Evidence, ...]]] = {each[0]: each for each in reversed(found)}
+        kept = [each for each in reversed(once.values()) if not self.short or each[0].severity != "note"]
+        return self._rows(sorted(kept, key=lambda each: _WEIGHT[each[0].severity]))
+
+    @property
+    def missing(self) -> Rows:
+        """What this run does not establish: stages that did not pass or did not run, evidence that does not hold."""
+        ended = [each for each in self.run.stages if each.outcome is not Outcome.PASS]
+        said = [f"{each.stage}: {each.outcome}: {each.sentence}" for each in ended]
+        ran = {each.stage for each in self.run.stages}
+        said += [f"{each}: not run" for each in _PROOF_STAGES if each not in ran]
+        gone = {path for path in self.numbers if path in self.story.altered}
+        said += [f"evidence missing or altered, and not counted: {path}" for path in sorted(gone)]
+        return self._rows(said)
+
+    @property
+    def environment(self) -> Rows:
+        """Name, what was found, what the release was validated with, and where it was found."""
+        validated = self.plan.baseline.versions
+        found: dict[str, tuple[str, str]] = {}
+        if install := self.story.install:
+            found[install.distribution] = (install.version, "install")
+        for name, value in sorted((self.story.validate.device_facts if self.story.validate else {}).items()):
+            found.setdefault(name, (value, "validate"))
+        return self._rows((name, value, validated.get(name, ""), stage) for name, (value, stage) in found.items())
+
+    @property
+    def evidence(self) -> Rows:
+        """Number, evidence, and whether it holds; for a comment only what its lines refer to."""
+        numbered = enumerate(self.run.evidence, 1)
+        return self._rows(
+            (number, each, each.path not in self.story.altered)
+            for number, each in numbered
+            if not self.short or number in self.used
+        )
+
+    @property
+    def observations(self) -> dict[int, tuple[tuple[str, str], ...]]:
+        """The observations of each shown case, by its place."""
+        return {index: tuple(flat(each.observations))[:20] for index, each in enumerate(self.cases.shown)}
+
+    @property
+    def stages(self) -> tuple[StageResult, ...]:
+        return self.run.stages
+
+    @property
+    def commands(self) -> str:
+        """How to run it again, with words in place of this machine's paths."""
+        settings, upstream = self.run.settings, self.plan.upstream
+        pull = f", with refs/pull/{upstream.pull}/head" if upstream.pull else ""
+        tip = self.story.pick.base if self.story.pick else "the tip that was used"
+        target = self.plan.target.requirement if self.plan.target else self.plan.install.distribution
+        kit, branch, device = (shlex.quote(one_line(each)) for each in (self.run.kit, settings.branch, settings.device))
+        lines = [
+            f"# REPO: {upstream.repo}{pull}, {branch} at {tip}",
+            f"# PYTHON: an interpreter with {target}",
+            f'backproof run patches/{kit} --repo "$REPO" --branch {branch} --python "$PYTHON" --device {device} --out RUN',
+            """cd RUN && jq -r '.evidence[] | "\\(.sha256)  \\(.path)"' run.json | sha256sum --check --quiet""",
+        ]
+        return "\n".join(one_line(each, 1000) for each in lines)
+
+    def _rows(self, rows: Any) -> Rows:
+        found: Sequence[Any] = tuple(rows)
+        limit = _ROWS_SHORT if self.short else _ROWS_LONG
+        return Rows(shown=tuple(found[:limit]), more=max(0, len(found) - limit))

@@ -1,0 +1,127 @@
+"""Turns a story into the comment and the page; the words are in the templates of `reports/`.
+
+Each template value is escaped for the place where it lands, by default: only `code` and `fence` give Markdown of their
+own. A line that claims something calls `refs`, which fails where there is no evidence to name.
+"""
+
+from __future__ import annotations
+
+import re
+from importlib.resources import files
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from jinja2 import Environment, FunctionLoader, StrictUndefined
+from markupsafe import Markup
+
+from pipeline import escape
+from pipeline.outline import Outline
+from pipeline.redaction import redact, secrets
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from importlib.resources.abc import Traversable
+
+    from pipeline.plan import Plan
+    from pipeline.story import Story
+
+COMMENT_LIMIT = 60_000
+"""GitHub refuses a comment of more than 65,536 characters; the rest is for what a publisher adds."""
+CUT_FIRST = ("environment", "findings", "observations", "reproduce", "cases", "landed", "evidence", "limits", "claims")
+"""The sections of the comment that may go, the least needed first."""
+
+_SECTION = re.compile("\x1e([a-z]+)\x1f\n?")
+"""Marks a section in a template's output. What comes from outside cannot hold it: controls are taken out."""
+
+
+def template_folder() -> Traversable:
+    """`reports/` of a checkout, or its copy in the wheel."""
+    packaged = files("pipeline") / "_reports"
+    return packaged if packaged.is_dir() else Path(__file__).resolve().parent.parent / "reports"
+
+
+def comment(story: Story, plan: Plan) -> str:
+    """The drafted comment for the upstream pull request, in Markdown."""
+    text = markdown_environment().get_template("comment.md.j2").render(view=Outline.of(story, plan, short=True))
+    return fit(_sections(text), COMMENT_LIMIT)
+
+
+def page(story: Story, plan: Plan) -> str:
+    """The report as one HTML file that needs nothing else."""
+    return html_environment().get_template("report.html.j2").render(view=Outline.of(story, plan, short=False))
+
+
+def markdown_environment() -> Environment:
+    hide = _masker()
+    environment = _environment(finalize=lambda value: _inert(value, lambda text: escape.prose(hide(text))))
+    environment.filters.update(
+        prose=lambda text, limit=600: escape.prose(hide(str(text)), limit),
+        code=lambda text, limit=200: escape.code(hide(str(text)), limit),
+        fence=lambda text, language="": escape.fence(hide(str(text)), language),
+    )
+    environment.globals.update(section=lambda name: Markup(f"\x1e{name}\x1f"), refs=_markdown_refs)  # noqa: S704
+    return environment
+
+
+def html_environment() -> Environment:
+    hide = _masker()
+    environment = _environment(finalize=lambda value: _inert(value, hide))
+    environment.filters.update(bounded=lambda text, limit: escape.bounded(hide(str(text)), limit))
+    environment.globals.update(refs=_html_refs)
+    return environment
+
+
+def _inert(value: Any, text: Callable[[str], str]) -> str:
+    """What a template prints: its own markup as it is, all else through the escaping of the place."""
+    return value if isinstance(value, Markup) else text(str(value))
+
+
+def _masker() -> Callable[[str], str]:
+    """Takes invisible characters out, then secrets: before any escaping could hide one of them."""
+    env = {f"TOKEN_{index}": value for index, value in enumerate(secrets())}
+    return lambda text: redact(escape.plain(text), env=env)
+
+
+def _environment(*, finalize: Any) -> Environment:
+    root = template_folder()
+    return Environment(
+        loader=FunctionLoader(lambda name: (root / name).read_text(encoding="utf-8")),
+        autoescape=True,
+        undefined=StrictUndefined,
+        finalize=finalize,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+
+
+def _markdown_refs(numbers: tuple[int, ...]) -> Markup:
+    return Markup("".join(f"[e{each}]" for each in numbers) or "(evidence missing or altered)")  # noqa: S704
+
+
+def _html_refs(numbers: tuple[int, ...]) -> Markup:
+    links = "".join(f'<a class="ref" href="#e{each}">e{each}</a>' for each in numbers)
+    return Markup(links or '<span class="gone">evidence missing or altered</span>')  # noqa: S704
+
+
+def _sections(text: str) -> list[tuple[str, str]]:
+    _, *parts = _SECTION.split(text)
+    named = zip(parts[::2], parts[1::2], strict=True)
+    return [(name, body.strip("\n")) for name, body in named if body.strip()]
+
+
+def fit(sections: list[tuple[str, str]], limit: int) -> str:
+    """The sections as one text within the limit; what had to go is said at its end."""
+    kept = list(sections)
+    gone: list[str] = []
+    for name in CUT_FIRST:
+        if len(_joined(kept, gone)) <= limit:
+            break
+        gone += [f"{each} ({len(body):,} characters)" for each, body in kept if each == name]
+        kept = [each for each in kept if each[0] != name]
+    return _joined(kept, gone)
+
+
+def _joined(sections: list[tuple[str, str]], gone: list[str]) -> str:
+    said = f"_Cut to fit a comment: {', '.join(gone)}. The whole is in report.html of the run._"
+    return "\n\n".join([*(body for _, body in sections), *([said] if gone else [])]) + "\n"
