@@ -58,10 +58,10 @@ def _between(pick: Case, fixed: Case, fixups: tuple[str, ...]) -> Remark:
 
 def _remains(case: Case) -> Remark:
     text = f"{case.check} under {case.model}: still {case.observed} with the whole backport, a limit that the plan declares"
-    said = "; ".join(dict.fromkeys(each for each in (case.sentence, case.first) if each))
     seen = ", ".join(f"{key} {value}" for key, value in list(flat(case.observations))[:_SHOWN])
     return Remark(
-        text=f"{text}{f': {said}' if said else ''}{f' (observed: {seen})' if seen else ''}", evidence=case.evidence
+        text=f"{text}{f'; first: {case.first}' if case.first else ''}{f' (observed: {seen})' if seen else ''}",
+        evidence=case.evidence,
     )
 
 

@@ -23,13 +23,13 @@ _UNSEEN = frozenset({"Cc", "Cf", "Cs", "Cn"})
 """Unicode categories that are not shown: controls, joiners and direction marks, surrogates, no characters at all."""
 
 _LIVE = re.compile(
-    r"(?P<after>[@#]|:(?=//|[\w+-]+:))"  # mentions, references, URLs, emoji names
+    r"(?P<after>[@#]|:(?=//|[a-z+-][\w+-]*:))"  # mentions, references, URLs, emoji names
     r"|(?P<before>(?<=www)\.|(?<=\bgh)-(?=\d))",
     re.IGNORECASE,
 )
 _ENTITIES = {"&": "&amp;", "<": "&lt;", ">": "&gt;", "\\": "&#92;", "|": "&#124;", "`": "&#96;", "$": "&#36;"}
 _STRUCTURE = re.compile(r"[&<>\\|`$]|[*\[\]~]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])")
-_BLOCK_START = re.compile(r"^(?:[-+=]|\d{1,9}(?=[.)]))")
+_BLOCK_START = re.compile(r"^(?:[-+=]|\d{1,9}(?=[.)](?:\s|$)))")
 _TICKS = re.compile(r"`+")
 
 

@@ -6,10 +6,10 @@ import shlex
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from pipeline.basis import case_outcome
 from pipeline.contrast import Remark, flat, observed
 from pipeline.escape import one_line
 from pipeline.model import Arm, Evidence, Finding, Level, Outcome
+from pipeline.verdict import case_outcome
 from pipeline.wording import HEADLINES, LEVEL_NAMES
 
 if TYPE_CHECKING:
@@ -55,11 +55,11 @@ class Outline:
         Raises:
             ValueError: there never was any: the line must not be written.
         """
-        evidence = evidence or self.story.record_of(stage) or self.story.evidence_of_stage(stage)
+        evidence = evidence or self.story.file(f"{stage}/{stage}.json") or self.story.evidence_of(stage)
         if not evidence:
             raise ValueError(f"a line about {stage} has no evidence")
-        holding = self.story.holding(evidence)
-        numbers = sorted({self.numbers[each.path] for each in holding})[:_REFS] if len(holding) == len(evidence) else []
+        holds = self.story.intact(evidence)
+        numbers = sorted({self.numbers[each.path] for each in evidence})[:_REFS] if holds else []
         self.used.update(numbers)
         return tuple(numbers)
 
@@ -94,7 +94,7 @@ class Outline:
     @property
     def cases(self) -> Rows:
         """All cases in the plan's order, or the worst first where there are too many."""
-        cases = self.story.validate.cases if self.story.validate else ()
+        cases = self.story.cases
         limit = _ROWS_SHORT if self.short else _ROWS_LONG
         if len(cases) > limit:
             cases = tuple(sorted(cases, key=lambda each: case_outcome(each) is Outcome.PASS))
@@ -109,7 +109,7 @@ class Outline:
 
     def intact(self, case: Case) -> bool:
         """Whether what the case says may be shown."""
-        return len(self.story.holding(case.evidence)) == len(case.evidence)
+        return not case.evidence or self.story.intact(case.evidence)
 
     @property
     def remarks(self) -> Rows:
@@ -120,7 +120,7 @@ class Outline:
     @property
     def declared(self) -> Rows:
         """What the plan says of each limit that was met."""
-        cases = self.story.validate.cases if self.story.validate else ()
+        cases = self.story.cases
         expected = {(check.id, model): each for check in self.plan.check for model, each in check.expect.items()}
         limits = [each for each in cases if each.role == "limit" and each.arm is Arm.FIXED]
         return self._rows(
@@ -138,11 +138,7 @@ class Outline:
             if stage.evidence and (not self.short or stage.stage not in {"pick", "fixup"})
             for each in stage.findings
         ]
-        found += [
-            (each, "verify", claim.evidence)
-            for claim in (self.story.verify.claims if self.story.verify else ())
-            for each in claim.findings
-        ]
+        found += [(each, "verify", claim.evidence) for claim in self.story.claims for each in claim.findings]
         once: dict[Finding, tuple[Finding, str, tuple[Evidence, ...]]] = {each[0]: each for each in reversed(found)}
         kept = [each for each in reversed(once.values()) if not self.short or each[0].severity != "note"]
         return self._rows(sorted(kept, key=lambda each: _WEIGHT[each[0].severity]))
@@ -196,13 +192,14 @@ class Outline:
         tip = self.story.pick.base if self.story.pick else "the tip that was used"
         target = self.plan.target.requirement if self.plan.target else self.plan.install.distribution
         kit, branch, device = (shlex.quote(one_line(each)) for each in (self.run.kit, settings.branch, settings.device))
+        target = one_line(target)
         lines = [
             f"# REPO: {upstream.repo}{pull}, {branch} at {tip}",
             f"# PYTHON: an interpreter with {target}",
             f'backproof run patches/{kit} --repo "$REPO" --branch {branch} --python "$PYTHON" --device {device} --out RUN',
             """cd RUN && jq -r '.evidence[] | "\\(.sha256)  \\(.path)"' run.json | sha256sum --check --quiet""",
         ]
-        return "\n".join(one_line(each, 1000) for each in lines)
+        return "\n".join(lines)
 
     def _rows(self, rows: Any) -> Rows:
         found: Sequence[Any] = tuple(rows)

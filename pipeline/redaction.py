@@ -15,7 +15,8 @@ _SECRET_NAME = re.compile(r"(?i)(token|secret|passw|api_?key|access_?key|private
 _TOKEN = re.compile(
     r"\b(?:gh[pousr]_[A-Za-z0-9]{20,255}|github_pat_[A-Za-z0-9_]{20,255}|hf_[A-Za-z0-9]{20,}|AKIA[0-9A-Z]{16})\b"
 )
-_URL_USER = re.compile(r"(?P<scheme>[a-z][a-z0-9+.-]*://)[^/\s:@]+(?::[^/\s@]*)?@", re.IGNORECASE)
+# The scheme is bounded: without that, a long word would be tried from each of its letters.
+_URL_USER = re.compile(r"(?P<scheme>[a-z][a-z0-9+.-]{0,30}://)[^/\s:@]+(?::[^/\s@]*)?@", re.IGNORECASE)
 _BEARER = re.compile(r"(?i)\b(bearer|basic|token)\s+[A-Za-z0-9+/._~-]{16,}=*")
 _SHORTEST = 6
 """A secret shorter than this would mask ordinary words all over the text."""
@@ -33,5 +34,6 @@ def redact(text: str, *, env: Mapping[str, str] | None = None) -> str:
     for value in secrets(env):
         text = text.replace(value, MASK)
     text = _TOKEN.sub(MASK, text)
-    text = _URL_USER.sub(rf"\g<scheme>{MASK}@", text)
+    if "@" in text:
+        text = _URL_USER.sub(rf"\g<scheme>{MASK}@", text)
     return _BEARER.sub(rf"\g<1> {MASK}", text)

@@ -30,6 +30,8 @@ COMMENT_LIMIT = 60_000
 CUT_FIRST = ("environment", "findings", "observations", "reproduce", "cases", "landed", "evidence", "limits", "claims")
 """The sections of the comment that may go, the least needed first."""
 
+_LONGEST = 20_000
+"""No single value shows more than this; all have smaller bounds where they are printed."""
 _SECTION = re.compile("\x1e([a-z]+)\x1f\n?")
 """Marks a section in a template's output. What comes from outside cannot hold it: controls are taken out."""
 
@@ -55,9 +57,9 @@ def markdown_environment() -> Environment:
     hide = _masker()
     environment = _environment(finalize=lambda value: _inert(value, lambda text: escape.prose(hide(text))))
     environment.filters.update(
-        prose=lambda text, limit=600: escape.prose(hide(str(text)), limit),
-        code=lambda text, limit=200: escape.code(hide(str(text)), limit),
-        fence=lambda text, language="": escape.fence(hide(str(text)), language),
+        prose=lambda text, limit=600: escape.prose(hide(text), limit),
+        code=lambda text, limit=200: escape.code(hide(text), limit),
+        fence=lambda text, language="": escape.fence(hide(text), language),
     )
     environment.globals.update(section=lambda name: Markup(f"\x1e{name}\x1f"), refs=_markdown_refs)  # noqa: S704
     return environment
@@ -66,20 +68,20 @@ def markdown_environment() -> Environment:
 def html_environment() -> Environment:
     hide = _masker()
     environment = _environment(finalize=lambda value: _inert(value, hide))
-    environment.filters.update(bounded=lambda text, limit: escape.bounded(hide(str(text)), limit))
+    environment.filters.update(bounded=lambda text, limit: escape.bounded(hide(text), limit))
     environment.globals.update(refs=_html_refs)
     return environment
 
 
-def _inert(value: Any, text: Callable[[str], str]) -> str:
+def _inert(value: Any, text: Callable[[Any], str]) -> str:
     """What a template prints: its own markup as it is, all else through the escaping of the place."""
-    return value if isinstance(value, Markup) else text(str(value))
+    return value if isinstance(value, Markup) else text(value)
 
 
-def _masker() -> Callable[[str], str]:
+def _masker() -> Callable[[Any], str]:
     """Takes invisible characters out, then secrets: before any escaping could hide one of them."""
     env = {f"TOKEN_{index}": value for index, value in enumerate(secrets())}
-    return lambda text: redact(escape.plain(text), env=env)
+    return lambda value: redact(escape.plain(str(value)[:_LONGEST]), env=env)
 
 
 def _environment(*, finalize: Any) -> Environment:

@@ -8,7 +8,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
-from pipeline.basis import AFTERWARDS
 from pipeline.model import Record
 from pipeline.records import (
     DeviceInventory,
@@ -18,78 +17,97 @@ from pipeline.records import (
     ValidateRecord,
     VerifyRecord,
 )
-from pipeline.verdict import evidence_of, summarise
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from pipeline.ledger import Ledger
     from pipeline.model import Evidence
-    from pipeline.records import Run
+    from pipeline.records import Case, Claim, Run, StageResult
 
 R = TypeVar("R", bound=Record)
 
-FILES = ("comment.md", "report.html", "junit.xml")
-"""What the report stage writes, beside run.json."""
+AFTERWARDS = frozenset({"report", "publish"})
+"""Stages that tell of the proof and are no part of it."""
 PATCH = "fixup/backport.mbox"
 _PATCH_LIMIT = 200_000
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Story:
-    """One run, its verdict filled in, with the records that hold (None: absent, unreadable or altered)."""
+    """One run with the records that hold (None: absent, unreadable or altered) and the paths that do not."""
 
     run: Run
-    pick: PickRecord | None
-    fixup: FixupRecord | None
-    install: InstallRecord | None
-    verify: VerifyRecord | None
-    validate: ValidateRecord | None
-    inventory: DeviceInventory | None
-    altered: frozenset[str]
+    pick: PickRecord | None = None
+    fixup: FixupRecord | None = None
+    install: InstallRecord | None = None
+    verify: VerifyRecord | None = None
+    validate: ValidateRecord | None = None
+    inventory: DeviceInventory | None = None
+    altered: frozenset[str] = frozenset()
     patch: str = ""
 
-    def evidence_of_stage(self, name: str) -> tuple[Evidence, ...]:
-        return tuple(each for stage in self.run.stages if stage.stage == name for each in stage.evidence)
+    @property
+    def stages(self) -> tuple[StageResult, ...]:
+        return self.run.stages
 
-    def record_of(self, name: str, file: str = "") -> tuple[Evidence, ...]:
-        """The evidence that is the stage's own record."""
-        path = f"{name}/{file or f'{name}.json'}"
-        return tuple(each for each in self.evidence_of_stage(name) if each.path == path)
+    @property
+    def claims(self) -> tuple[Claim, ...]:
+        return self.verify.claims if self.verify else ()
 
-    def holding(self, evidence: Iterable[Evidence]) -> tuple[Evidence, ...]:
-        return tuple(each for each in evidence if each.path not in self.altered)
+    @property
+    def cases(self) -> tuple[Case, ...]:
+        return self.validate.cases if self.validate else ()
+
+    def intact(self, evidence: tuple[Evidence, ...]) -> bool:
+        """Whether there is evidence, all of it as recorded."""
+        return bool(evidence) and not any(each.path in self.altered for each in evidence)
+
+    def evidence_of(self, stage: str) -> tuple[Evidence, ...]:
+        return tuple(each for found in self.stages if found.stage == stage for each in found.evidence)
+
+    def file(self, path: str) -> tuple[Evidence, ...]:
+        """The evidence that is this file; () where no stage registered it."""
+        return tuple(each for stage in self.stages for each in stage.evidence if each.path == path)
+
+    @property
+    def evidence(self) -> tuple[Evidence, ...]:
+        """All evidence, once per path; the report's own comes last, so that the numbers in the report hold."""
+        once: dict[str, Evidence] = {}
+        for each in self._mentions():
+            once.setdefault(each.path, each)
+        return tuple(once.values())
+
+    def _mentions(self) -> Iterator[Evidence]:
+        yield from _flattened(each.evidence for each in self.stages if each.stage not in AFTERWARDS)
+        yield from _flattened(each.evidence for each in self.claims)
+        yield from _flattened(each.evidence for each in self.cases)
+        yield from _flattened(each.evidence for each in self.stages if each.stage in AFTERWARDS)
+
+
+def _flattened(groups: Iterable[tuple[Evidence, ...]]) -> Iterator[Evidence]:
+    for group in groups:
+        yield from group
 
 
 def read(ledger: Ledger, run: Run) -> Story:
-    """The story of a run as the folder shows it now."""
-    pick = _record(ledger, run, "pick/pick.json", PickRecord)
-    fixup = _record(ledger, run, "fixup/fixup.json", FixupRecord)
-    verify = _record(ledger, run, "verify/verify.json", VerifyRecord)
-    validate = _record(ledger, run, "validate/validate.json", ValidateRecord)
-    inventory = _record(ledger, run, "validate/inventory.json", DeviceInventory)
-    all_evidence = evidence_of(run.stages, verify=verify, validate=validate)
-    altered = frozenset(each.path for each in all_evidence if not _holds(ledger, each))
-    return Story(
-        run=summarise(
-            run, pick=pick, fixup=fixup, verify=verify, validate=validate, altered=altered, inventory=inventory
-        ),
-        pick=pick,
-        fixup=fixup,
+    """The story of a run as its folder shows it now."""
+    story = Story(
+        run=run,
+        pick=_record(ledger, run, "pick/pick.json", PickRecord),
+        fixup=_record(ledger, run, "fixup/fixup.json", FixupRecord),
         install=_record(ledger, run, "install/install.json", InstallRecord),
-        verify=verify,
-        validate=validate,
-        inventory=inventory,
-        altered=altered,
-        patch=_patch(ledger, run),
+        verify=_record(ledger, run, "verify/verify.json", VerifyRecord),
+        validate=_record(ledger, run, "validate/validate.json", ValidateRecord),
+        inventory=_record(ledger, run, "validate/inventory.json", DeviceInventory),
+    )
+    altered = frozenset(each.path for each in story.evidence if not _holds(ledger, each))
+    return Story(
+        **{name: getattr(story, name) for name in ("run", *_RECORDS)}, altered=altered, patch=_patch(ledger, run)
     )
 
 
-def conclude(ledger: Ledger, run: Run) -> Run:
-    """The run as run.json should have it: verdict and evidence from what the folder shows, files that are there."""
-    reported = any(each.stage == "report" for each in run.stages)
-    files = {name: name for name in FILES if reported and (ledger.folder / name).is_file()}
-    return read(ledger, run).run.model_copy(update={"files": files})
+_RECORDS = ("pick", "fixup", "install", "verify", "validate", "inventory")
 
 
 def before_report(run: Run) -> Run:
@@ -99,8 +117,12 @@ def before_report(run: Run) -> Run:
 
 def _record(ledger: Ledger, run: Run, path: str, kind: type[R]) -> R | None:
     """A record only counts when a stage registered it as evidence and it is as it was then."""
-    listed = [each for stage in run.stages for each in stage.evidence if each.path == path]
-    return ledger.read(path, kind) if listed and all(_holds(ledger, each) for each in listed) else None
+    return ledger.read(path, kind) if _registered(ledger, run, path) else None
+
+
+def _registered(ledger: Ledger, run: Run, path: str) -> bool:
+    listed = Story(run=run).file(path)
+    return bool(listed) and all(_holds(ledger, each) for each in listed)
 
 
 def _holds(ledger: Ledger, evidence: Evidence) -> bool:
@@ -113,8 +135,7 @@ def _holds(ledger: Ledger, evidence: Evidence) -> bool:
 
 
 def _patch(ledger: Ledger, run: Run) -> str:
-    listed = [each for stage in run.stages for each in stage.evidence if each.path == PATCH]
-    if not listed or not all(_holds(ledger, each) for each in listed):
+    if not _registered(ledger, run, PATCH):
         return ""
     with (ledger.folder / PATCH).open("rb") as stream:
         return stream.read(_PATCH_LIMIT).decode("utf-8", "replace")

@@ -1,108 +1,81 @@
-"""What a run amounts to: outcome, level and arms, computed from evidence of their own kind. No I/O."""
+"""What a run amounts to: outcome, level, arms and one sentence, computed from evidence of their own kind.
+
+A stage's word is not enough: a pass whose evidence is missing or altered, or whose record cannot be read, is "could not
+tell"; a check that does not tell the arms apart proves nothing, whatever the stage made of it. All but `summarise` is
+pure.
+"""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pipeline import wording
-from pipeline.basis import AFTERWARDS, Basis, case_outcome, passed, proofs, stage_outcome
+from pipeline import judge, wording
 from pipeline.model import Arm, Level, Outcome, worst
 from pipeline.records import ArmSummary
+from pipeline.story import AFTERWARDS, read
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from pipeline.model import Evidence
-    from pipeline.records import (
-        Case,
-        DeviceInventory,
-        FixupRecord,
-        PickRecord,
-        Run,
-        StageResult,
-        ValidateRecord,
-        VerifyRecord,
-    )
+    from pipeline.ledger import Ledger
+    from pipeline.records import Case, DeviceInventory, Run, StageResult, ValidateRecord
+    from pipeline.story import Story
 
+FILES = ("comment.md", "report.html", "junit.xml")
+"""What the report stage writes, beside run.json."""
 WITHOUT_HARDWARE = frozenset({"emulator", "cpu"})
+_RECORDED = ("pick", "fixup", "install", "verify", "validate")
 
 
-def summarise(
-    run: Run,
-    *,
-    pick: PickRecord | None,
-    fixup: FixupRecord | None,
-    verify: VerifyRecord | None,
-    validate: ValidateRecord | None,
-    altered: frozenset[str],
-    inventory: DeviceInventory | None = None,
-) -> Run:
-    """The run with outcome, level, arms, sentence, evidence and limits filled in.
+def summarise(run: Run, ledger: Ledger) -> Run:
+    """The run as run.json should have it: the verdict from what the folder shows now, and the reports that are there."""
+    reported = any(each.stage == "report" for each in run.stages)
+    files = {name: name for name in FILES if reported and (ledger.folder / name).is_file()}
+    return judged(read(ledger, run)).model_copy(update={"files": files})
 
-    `altered` are the paths of evidence that is missing or no longer has its hash (see `pipeline.story`).
-    """
-    basis = Basis(
-        stages=run.stages,
-        pick=pick,
-        fixup=fixup,
-        verify=verify,
-        validate=validate,
-        inventory=inventory,
-        altered=altered,
-    )
-    outcome, reached = run_outcome(basis), level(basis)
-    return run.model_copy(
+
+def judged(story: Story) -> Run:
+    """The story's run with outcome, level, arms, sentence, evidence and limits filled in."""
+    outcome, reached = run_outcome(story), level(story)
+    return story.run.model_copy(
         update={
             "outcome": outcome,
             "level": None if reached is None else int(reached),
-            "arms": arm_summaries(basis.cases),
-            "sentence": _sentence(basis, outcome, reached, branch=run.settings.branch),
-            "evidence": evidence_of(run.stages, verify=verify, validate=validate),
-            "limits": (*(validate.limits if validate else ()), *_declared_limits(basis.cases)),
+            "arms": arm_summaries(story.cases),
+            "sentence": _sentence(story, outcome, reached),
+            "evidence": story.evidence,
+            "limits": (*(story.validate.limits if story.validate else ()), *declared_limits(story.cases)),
         }
     )
 
 
-def evidence_of(
-    stages: Iterable[StageResult], *, verify: VerifyRecord | None, validate: ValidateRecord | None
-) -> tuple[Evidence, ...]:
-    """All evidence, once per path; that of the report comes last, so that the numbers in the report hold."""
-    stages = tuple(stages)
-    found = [each for stage in stages if stage.stage not in AFTERWARDS for each in stage.evidence]
-    found += [each for claim in (verify.claims if verify else ()) for each in claim.evidence]
-    found += [each for case in (validate.cases if validate else ()) for each in case.evidence]
-    found += [each for stage in stages if stage.stage in AFTERWARDS for each in stage.evidence]
-    return tuple({each.path: each for each in reversed(found)}[path] for path in dict.fromkeys(e.path for e in found))
-
-
-def level(basis: Basis) -> Level | None:
+def level(story: Story) -> Level | None:
     """How strong the proof is; None when the backport did not even land."""
-    if not (passed(basis, "pick") and passed(basis, "fixup") and basis.pick and basis.fixup):
+    if not (_passed(story, "pick") and _passed(story, "fixup")):
         return None
-    if not is_loaded(basis):
+    if not is_loaded(story):
         return Level.PICKED
-    if basis.validate is None or not is_proved(basis):
+    if story.validate is None or not is_proved(story):
         return Level.LOADED
-    if inventory_holds(basis.inventory, basis.validate):
+    if inventory_holds(story.inventory, story.validate):
         return Level.DEVICE
-    return Level.EMULATED if basis.validate.device in WITHOUT_HARDWARE else Level.LOADED
+    return Level.EMULATED if story.validate.device in WITHOUT_HARDWARE else Level.LOADED
 
 
-def is_loaded(basis: Basis) -> bool:
-    """Whether the target was shown to load the whole backport, from inside."""
-    if basis.verify is None or basis.verify.arm is not Arm.FIXED or not passed(basis, "verify"):
+def is_loaded(story: Story) -> bool:
+    """Whether the target was shown, from inside, to load the whole backport."""
+    if story.verify is None or story.verify.arm is not Arm.FIXED or not _passed(story, "verify"):
         return False
-    named = {each.name for each in basis.claims}
-    skippable = [each for each in basis.claims if each.name == "reached" and each.outcome is Outcome.SKIP]
-    return named >= {"loaded", "complete"} and all(
-        each in skippable or (each.outcome is Outcome.PASS and basis.intact(each.evidence)) for each in basis.claims
-    )
+    named = {each.name for each in story.claims}
+    counted = [each for each in story.claims if not (each.name == "reached" and each.outcome is Outcome.SKIP)]
+    fine = all(each.outcome is Outcome.PASS and story.intact(each.evidence) for each in counted)
+    return fine and named >= {"loaded", "complete"}
 
 
-def is_proved(basis: Basis) -> bool:
-    """Whether the checks passed with evidence, and told the arms apart."""
-    fine = all(case_outcome(each) is Outcome.PASS and basis.intact(each.evidence) for each in basis.cases)
-    return passed(basis, "validate") and fine and bool(proofs(basis.cases))
+def is_proved(story: Story) -> bool:
+    """Whether the checks passed, each with evidence, and told the arms apart."""
+    fine = all(case_outcome(each) is Outcome.PASS and story.intact(each.evidence) for each in story.cases)
+    return _passed(story, "validate") and fine and bool(proofs(story.cases))
 
 
 def inventory_holds(inventory: DeviceInventory | None, validate: ValidateRecord) -> bool:
@@ -110,31 +83,54 @@ def inventory_holds(inventory: DeviceInventory | None, validate: ValidateRecord)
     if inventory is None or inventory.stand_in or validate.device in WITHOUT_HARDWARE:
         return False
     facts = validate.device_facts
-    same = (inventory.device, inventory.host, inventory.boot_id) == (
-        validate.device,
-        facts.get("host"),
-        facts.get("boot_id"),
-    )
+    here = (validate.device, facts.get("host"), facts.get("boot_id"))
+    same = (inventory.device, inventory.host, inventory.boot_id) == here
     return same and all((inventory.host, inventory.boot_id, inventory.driver, inventory.runtime))
 
 
-def run_outcome(basis: Basis) -> Outcome:
+def proofs(cases: Iterable[Case]) -> tuple[tuple[str, str], ...]:
+    """The (check, model) pairs that are red on base and green on fixed."""
+    seen = {(each.check, each.model, each.arm): each.observed for each in cases if each.role == "proof"}
+    red = [(check, model) for (check, model, arm), observed in seen.items() if arm is Arm.BASE and observed != "pass"]
+    return tuple(each for each in red if seen.get((*each, Arm.FIXED)) == "pass")
+
+
+def case_outcome(case: Case) -> Outcome:
+    """What one case means for the run; a proof that passes on base is none, whatever its verdict says."""
+    if case.role == "proof" and case.arm is Arm.BASE and case.observed == "pass":
+        return Outcome.INCONCLUSIVE
+    return judge.OUTCOMES[case.verdict]
+
+
+def stage_outcome(stage: StageResult, story: Story) -> Outcome:
+    """The stage's own outcome, unless it is a pass that nothing shows any more."""
+    if stage.outcome is not Outcome.PASS:
+        return stage.outcome
+    unread = stage.stage in _RECORDED and getattr(story, stage.stage) is None
+    return Outcome.PASS if story.intact(stage.evidence) and not unread else Outcome.ERROR
+
+
+def _passed(story: Story, name: str) -> bool:
+    return any(each.stage == name and stage_outcome(each, story) is Outcome.PASS for each in story.stages)
+
+
+def run_outcome(story: Story) -> Outcome:
     """Worst wins. Nothing ran, or nothing but skips: could not tell."""
-    told = [stage_outcome(each, basis) for each in basis.stages if each.stage not in AFTERWARDS]
+    told = [stage_outcome(each, story) for each in story.stages if each.stage not in AFTERWARDS]
     if not set(told) - {Outcome.SKIP, Outcome.ABORTED}:
         return Outcome.ERROR
-    return worst(each for each in (*told, *_details(basis)) if each is not Outcome.SKIP)
+    return worst(each for each in (*told, *_details(story)) if each is not Outcome.SKIP)
 
 
-def _details(basis: Basis) -> Iterator[Outcome]:
-    yield from (each.outcome for each in basis.claims)
-    yield from (case_outcome(each) for each in basis.cases)
-    told = [*(each.evidence for each in basis.claims), *(each.evidence for each in basis.cases)]
-    if any(evidence and not basis.intact(evidence) for evidence in told):
+def _details(story: Story) -> Iterator[Outcome]:
+    yield from (each.outcome for each in story.claims)
+    yield from (case_outcome(each) for each in story.cases)
+    told = [each.evidence for each in story.claims] + [each.evidence for each in story.cases]
+    if any(evidence and not story.intact(evidence) for evidence in told):
         yield Outcome.ERROR
-    if passed(basis, "validate") and not proofs(basis.cases):
+    if _passed(story, "validate") and not proofs(story.cases):
         yield Outcome.INCONCLUSIVE
-    yield from (each.outcome for each in basis.stages if each.stage in AFTERWARDS)
+    yield from (each.outcome for each in story.stages if each.stage in AFTERWARDS)
 
 
 def arm_summaries(cases: Iterable[Case]) -> dict[Arm, ArmSummary]:
@@ -144,45 +140,46 @@ def arm_summaries(cases: Iterable[Case]) -> dict[Arm, ArmSummary]:
 
 
 def _arm_summary(cases: list[Case]) -> ArmSummary:
-    red = [each for each in cases if each.observed != "pass" and not _is_quiet(each)]
     erred = [each for each in cases if each.verdict == "error"]
-    outcome = worst([Outcome.PASS, *([Outcome.FAIL] if len(red) > len(erred) else []), *(Outcome.ERROR for _ in erred)])
-    as_expected = all(case_outcome(each) is Outcome.PASS for each in cases)
-    return ArmSummary(outcome=outcome, as_expected=as_expected, sentence=wording.arm_sentence(cases, red))
+    red = [each for each in cases if _is_red(each)]
+    return ArmSummary(
+        outcome=worst([Outcome.PASS, *(Outcome.FAIL for _ in red), *(Outcome.ERROR for _ in erred)]),
+        as_expected=all(case_outcome(each) is Outcome.PASS for each in cases),
+        sentence=wording.arm_sentence(cases, red),
+    )
 
 
-def _is_quiet(case: Case) -> bool:
-    return case.role == "guard" and case.verdict == "as-expected"
+def _is_red(case: Case) -> bool:
+    """A guard that is red as the plan expects says nothing about its arm."""
+    quiet = case.role == "guard" and case.verdict == "as-expected"
+    return case.observed != "pass" and case.verdict != "error" and not quiet
 
 
-def _declared_limits(cases: Iterable[Case]) -> tuple[str, ...]:
+def declared_limits(cases: Iterable[Case]) -> tuple[str, ...]:
+    """What stays red with the whole backport, as the plan says that it would."""
     held = [each for each in cases if each.role == "limit" and each.arm is Arm.FIXED and each.observed != "pass"]
-    return tuple(dict.fromkeys(f"{each.check} under {each.model}: {each.sentence}" for each in held))
+    return tuple(dict.fromkeys(each.sentence for each in held))
 
 
-def _sentence(basis: Basis, outcome: Outcome, reached: Level | None, *, branch: str) -> str:
-    if outcome is Outcome.PASS:
-        return wording.pass_sentence(
-            reached,
-            branch=branch,
-            device=basis.validate.device if basis.validate else "",
-            proofs=len(proofs(basis.cases)),
-            limits=len(_declared_limits(basis.cases)),
-        )
-    return wording.other_sentence(outcome, _cause(basis, outcome))
+def _sentence(story: Story, outcome: Outcome, reached: Level | None) -> str:
+    if outcome is not Outcome.PASS:
+        return wording.other_sentence(outcome, _cause(story, outcome))
+    return wording.pass_sentence(
+        reached,
+        branch=story.run.settings.branch,
+        device=story.validate.device if story.validate else "",
+        proofs=len(proofs(story.cases)),
+        limits=len(declared_limits(story.cases)),
+    )
 
 
-def _cause(basis: Basis, outcome: Outcome) -> str:
+def _cause(story: Story, outcome: Outcome) -> str:
     """The first thing that has the run's outcome, in the words of the one who found it."""
-    for stage in basis.stages:
+    for stage in story.stages:
         if stage.outcome is outcome:
             return f"{stage.stage}: {stage.sentence}"
-        if stage.stage not in AFTERWARDS and stage_outcome(stage, basis) is outcome:
+        if stage.stage not in AFTERWARDS and stage_outcome(stage, story) is outcome:
             return f"{stage.stage}: evidence missing or altered"
-    for case in basis.cases:
-        if case_outcome(case) is outcome:
-            return wording.case_sentence(case)
-    for claim in basis.claims:
-        if claim.outcome is outcome:
-            return f"{claim.name}: {claim.sentence}"
-    return wording.NOTHING_ELSE[outcome]
+    found = [wording.case_sentence(each) for each in story.cases if case_outcome(each) is outcome]
+    found += [f"{each.name}: {each.sentence}" for each in story.claims if each.outcome is outcome]
+    return next(iter(found), wording.NOTHING_ELSE[outcome])

@@ -63,11 +63,8 @@ def other_sentence(outcome: Outcome, cause: str) -> str:
 
 
 def case_sentence(case: Case) -> str:
-    said = case.first or case.sentence
-    return (
-        f"{case.check} under {case.model} on {case.arm}: expected {case.expected}, observed {case.observed}"
-        f" ({case.verdict}){f': {said}' if said else ''}"
-    )
+    """The judge's sentence, which names check, model and arm, and the first thing that went wrong."""
+    return f"{case.sentence}; first: {case.first}" if case.first else case.sentence
 
 
 def arm_sentence(cases: Sequence[Case], red: Sequence[Case]) -> str:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from pipeline import junit, render, story
+from pipeline import junit, render, story, verdict
 from pipeline.errors import HostError
 from pipeline.model import Outcome
 from pipeline.records import StageResult
@@ -39,6 +40,7 @@ def run(ctx: Context) -> StageResult:
             next_step="run `backproof run` with this folder as --out",
         )
     told = story.read(ctx.ledger, story.before_report(found))
+    told = replace(told, run=verdict.judged(told))
     texts = {
         "comment.md": render.comment(told, ctx.plan),
         "report.html": render.page(told, ctx.plan),

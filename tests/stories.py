@@ -1,0 +1,263 @@
+"""Run folders made by hand, for the verdict and the reports: real files with real hashes, no stage run."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from pipeline.ledger import Ledger
+from pipeline.model import Arm, Evidence, Finding, Outcome, Record
+from pipeline.plan import Plan
+from pipeline.records import (
+    Case,
+    Claim,
+    FileChange,
+    FixupRecord,
+    InstalledFile,
+    InstallRecord,
+    LandedFixup,
+    OtherCommit,
+    PickedCommit,
+    PickRecord,
+    Run,
+    Settings,
+    StageResult,
+    ValidateRecord,
+    VerifyRecord,
+)
+
+BASE, PICKED, FIXED = "a" * 40, "b" * 40, "c" * 40
+SOURCE = "d" * 40
+
+PLAN = {
+    "schema": 1,
+    "id": "small",
+    "title": "A small backport",
+    "upstream": {"repo": "example/project", "pull": 7},
+    "pick": {"commits": [SOURCE[:7]], "drop": ["/notes/"]},
+    "fixup": [{"id": "zero-row", "file": "fixups/zero-row.toml", "reason": "A review asked for it."}],
+    "branch": [{"name": "release/1"}],
+    "install": {"distribution": "project"},
+    "emulator": {
+        "operators": "operators.py",
+        "model": [
+            {"id": each, "model": each, "meaning": f"{each} indices"} for each in ("raw", "raw-bare", "skip", "compute")
+        ],
+    },
+    "check": [
+        {
+            "id": "rows",
+            "file": "checks/test_rows.py",
+            "claim": "rows are right",
+            "expect": {
+                "raw": {"base": "fault:out-of-range", "pick": "pass", "fixed": "pass"},
+                "compute": {"base": "fail", "pick": "fail", "fixed": "pass"},
+                "skip": {"base": "pass", "pick": "pass", "fixed": "pass", "role": "guard"},
+                "raw-bare": {
+                    "base": "fault:out-of-range",
+                    "pick": "fail",
+                    "fixed": "fail",
+                    "role": "limit",
+                    "meaning": "the output of a skipped row stays uninitialised",
+                },
+            },
+        }
+    ],
+    "baseline": {"versions": {"torch": "2.10.0"}},
+}
+
+
+def plan(**changes: Any) -> Plan:
+    return Plan.model_validate({**PLAN, **changes})
+
+
+def case(model: str, arm: Arm, observed: str, expected: str = "", **changes: Any) -> Case:
+    """A case as expected unless said otherwise; its evidence is filled in by the folder."""
+    verdict = changes.pop("verdict", "as-expected")
+    facts: dict[str, Any] = {
+        "check": "rows",
+        "model": model,
+        "arm": arm,
+        "role": "proof",
+        "expected": expected or observed,
+        "observed": observed,
+        "verdict": verdict,
+        "sentence": f"rows under {model} on {arm}: {observed}, {verdict.replace('-', ' ')}",
+        "steps": 36,
+        "steps_failed": 0 if observed == "pass" else 24,
+        "faults": {observed.removeprefix("fault:"): 24} if observed.startswith("fault:") else {},
+        "observations": {"inactive_rows": {"zero" if observed == "pass" else "nan": 24}},
+        "first": "" if observed == "pass" else f"step 2: row 5 of {model}",
+        "seconds": 2.5,
+    }
+    return Case.model_validate({**facts, **changes})
+
+
+def three(model: str, base: str, pick: str, fixed: str, **changes: Any) -> list[Case]:
+    return [case(model, arm, observed, **changes) for arm, observed in zip(Arm, (base, pick, fixed), strict=True)]
+
+
+def level_2_cases() -> list[Case]:
+    fault = "fault:out-of-range"
+    return [
+        *three("raw", fault, "pass", "pass"),
+        *three("raw-bare", fault, "fail", "fail", role="limit"),
+        *three("skip", "pass", "pass", "pass", role="guard"),
+        *three("compute", "fail", "fail", "pass"),
+    ]
+
+
+@dataclass
+class Folder:
+    """A run folder under construction: each stage that is added is there with its record and its evidence."""
+
+    path: Path
+    device: str = "emulator"
+    stages: list[StageResult] = field(default_factory=list)
+
+    @property
+    def ledger(self) -> Ledger:
+        return Ledger(self.path)
+
+    @property
+    def run(self) -> Run:
+        settings = Settings(
+            kit="patches/small", repo="REPO", branch="release/1", python="/opt/target/python", device=self.device
+        )
+        return Run(
+            tool="backproof 0.1.0",
+            id="20260102-small",
+            kit="small",
+            title="A small backport",
+            settings=settings,
+            started="2026-01-02T03:04:05+00:00",
+            stages=tuple(self.stages),
+        )
+
+    def save(self) -> Ledger:
+        self.ledger.save_run(self.run)
+        return self.ledger
+
+    def stage(self, name: str, outcome: Outcome = Outcome.PASS, sentence: str = "", **more: Any) -> StageResult:
+        result = StageResult(
+            stage=name, outcome=outcome, sentence=sentence or f"{name} did its work", seconds=1.5, **more
+        )
+        self.stages.append(result)
+        return result
+
+    def proof(self, relative: str, text: str, claim: str, command: str = "git log") -> Evidence:
+        return self.ledger.evidence(self.ledger.write_text(relative, text), claim=claim, command=command)
+
+    def record(self, name: str, record: Record, command: str = "backproof") -> Evidence:
+        return self.ledger.evidence(
+            self.ledger.write(f"{name}/{name}.json", record), claim=f"what {name} did", command=command
+        )
+
+    def pick(self, outcome: Outcome = Outcome.PASS, *, commit: dict[str, Any] | None = None, **changes: Any) -> None:
+        facts: dict[str, Any] = {
+            "wanted": SOURCE[:7],
+            "source": SOURCE,
+            "landed": PICKED,
+            "subject": "Keep the row index in range",
+            "author": "Ann Author <ann@example.org>",
+            "outcome": "clean-after-drops",
+            "dropped": ("notes/7.yaml",),
+        }
+        record = PickRecord.model_validate(
+            {
+                "branch": "release/1",
+                "base": BASE,
+                "base_tree": BASE,
+                "head": PICKED,
+                "head_tree": PICKED,
+                "commits": (PickedCommit.model_validate({**facts, **(commit or {})}),),
+                "changes": (FileChange(path="pkg/rows.py", before=BASE, after=PICKED),),
+                "others": (
+                    OtherCommit(
+                        commit="e" * 40,
+                        subject="Add a note",
+                        why="adds notes/8.yaml; not needed: picking all 3 commits gives the same tree",
+                        computed=True,
+                    ),
+                ),
+                **changes,
+            }
+        )
+        self.stage("pick", outcome, evidence=(self.record("pick", record, "git cherry-pick -x"),))
+
+    def fixup(self, patch: str = "--- a/pkg/rows.py\n+++ b/pkg/rows.py\n@@ -1 +1 @@\n-x = -1\n+x = n\n") -> None:
+        landed = LandedFixup(
+            id="zero-row", reason="A review asked for it.", outcome="applied", landed=FIXED, files=("pkg/rows.py",)
+        )
+        record = FixupRecord(
+            head=FIXED,
+            head_tree=FIXED,
+            fixups=(landed,),
+            changes=(FileChange(path="pkg/rows.py", before=BASE, after=FIXED),),
+        )
+        evidence = (
+            self.record("fixup", record),
+            self.proof("fixup/backport.mbox", patch, "the whole backport as landed", "git format-patch"),
+        )
+        self.stage("fixup", evidence=evidence, reused=True)
+
+    def install(self) -> None:
+        file = InstalledFile(path="pkg/rows.py", installed="site-packages/pkg/rows.py", before="1" * 64, after="2" * 64)
+        record = InstallRecord(
+            mode="overlay",
+            arm=Arm.FIXED,
+            distribution="project",
+            version="1.0rc2",
+            location="site-packages",
+            editable=False,
+            files=(file,),
+            outside=("tests/test_rows.py",),
+        )
+        self.stage("install", evidence=(self.record("install", record),))
+
+    def verify(self, outcome: Outcome = Outcome.PASS, **changes: Any) -> None:
+        claims = tuple(
+            Claim(
+                name=name,
+                sentence=f"{name}: 1 of 1 files",
+                outcome=changes.get(name, Outcome.PASS),
+                findings=changes.get("findings", ()) if name == "loaded" else (),
+                evidence=(self.proof(f"verify/{name}.json", f'"{name}"', f"shows that it is {name}", "probe"),),
+            )
+            for name in ("loaded", "complete", "reached")
+        )
+        record = VerifyRecord(arm=Arm.FIXED, claims=claims)
+        self.stage("verify", outcome, evidence=(self.record("verify", record),))
+
+    def validate(self, cases: list[Case], outcome: Outcome = Outcome.PASS, **changes: Any) -> None:
+        """Each case gets an evidence file of its own; so many that it would take long share theirs."""
+        proofs = [
+            self.proof(f"validate/{index}.json", f"{index}", f"{each.arm} under {each.model}", "python run_check.py")
+            for index, each in enumerate(cases[:50])
+        ]
+        shown = tuple(
+            each.model_copy(update={"evidence": (proofs[index % len(proofs)],)}) for index, each in enumerate(cases)
+        )
+        facts = {"python": "3.11.7", "torch": "2.13.0", "triton": "3.6.0"}
+        record = ValidateRecord(
+            device=self.device,
+            device_facts={**facts, **changes.pop("facts", {})},
+            cases=shown,
+            limits=("streams and asynchronous errors", "timing"),
+        )
+        self.stage("validate", outcome, evidence=(self.record("validate", record),), **changes)
+
+
+def proved(path: Path, cases: list[Case] | None = None, outcome: Outcome = Outcome.PASS) -> Folder:
+    """A run with all stages; a level 2 pass unless other cases are given."""
+    folder = Folder(path)
+    folder.pick()
+    folder.fixup()
+    folder.install()
+    folder.verify()
+    folder.validate(level_2_cases() if cases is None else cases, outcome)
+    return folder
+
+
+WARNING = Finding(severity="warning", text="an .so is older than its source", where="pkg/_c.so")

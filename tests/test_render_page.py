@@ -1,0 +1,98 @@
+"""report.html: one inert file that says the verdict first and its values as text."""
+
+from __future__ import annotations
+
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from stories import plan, proved
+from test_render_comment import ALL, hostile_folder, told
+from test_render_escape import HOSTILE, NASTY
+
+from pipeline import render
+
+VOID = {"meta", "br"}
+
+
+class Reader(HTMLParser):
+    """Tags in order, balance, and the visible text."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.tags: set[str] = set()
+        self.attributes: set[str] = set()
+        self.links: list[str] = []
+        self.ids: list[str] = []
+        self.text = ""
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.add(tag)
+        self.attributes |= {name for name, _ in attrs}
+        self.links += [value or "" for name, value in attrs if name in {"href", "src"}]
+        self.ids += [value or "" for name, value in attrs if name == "id"]
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+
+
+def page(folder: Any) -> str:
+    return render.page(told(folder), plan())
+
+
+@pytest.mark.parametrize("make", ALL)
+def test_the_page_is_whole_and_needs_nothing(tmp_path: Path, make: Any) -> None:
+    text = page(make(tmp_path))
+    read = Reader(text)
+    assert read.open == []
+    assert not read.tags & {"script", "link", "img", "iframe", "object", "base", "form"}
+    assert not re.search(r"https?://|url\(|@import", text)
+    assert all(each.startswith("#") and each[1:] in read.ids for each in read.links)
+    assert len(read.ids) == len(set(read.ids))
+
+
+def test_the_verdict_comes_first_and_values_are_text(tmp_path: Path) -> None:
+    text = Reader(page(proved(tmp_path))).text
+    body = text[text.index("Backproof ·") :]
+    assert body.index("PASS at level 2 (emulated)") < body.index("The arms") < body.index("Stages")
+    assert "24 of 36 steps failed · out-of-range 24" in text
+    assert "+x = n" in text
+    assert "reused, equal inputs" in text
+
+
+def test_altered_evidence_is_marked(tmp_path: Path) -> None:
+    folder = proved(tmp_path)
+    (tmp_path / "validate/0.json").write_text("else")
+    text = Reader(page(folder)).text
+    assert text.count("missing or altered") >= 3
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.one_of(HOSTILE, st.just("".join(NASTY))))
+def test_hostile_text_adds_no_tag(tmp_path_factory: pytest.TempPathFactory, text: str) -> None:
+    plain = Reader(page(hostile_folder(tmp_path_factory.mktemp("plain"), "word")))
+    read = Reader(page(hostile_folder(tmp_path_factory.mktemp("run"), text)))
+    assert read.open == []
+    assert read.tags <= plain.tags
+    assert read.attributes <= plain.attributes
+
+
+def test_a_hostile_patch_is_text(tmp_path: Path) -> None:
+    folder = proved(tmp_path)
+    del folder.stages[1]
+    folder.fixup(patch="+</pre><script>alert(1)</script>\n+\x1b[31mred\x00\n")
+    made = page(folder)
+    assert "<script" not in made
+    assert "+&lt;/pre&gt;&lt;script&gt;" in made
+    assert "+red" in made

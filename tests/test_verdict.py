@@ -1,0 +1,241 @@
+"""Outcome and level come from evidence of their own kind, whatever the stages say of themselves."""
+
+from __future__ import annotations
+
+from itertools import product
+from pathlib import Path
+
+import pytest
+from stories import Folder, case, level_2_cases, proved, three
+
+from pipeline import story, verdict
+from pipeline.model import Arm, Outcome
+from pipeline.records import Case, DeviceInventory, Run
+
+FAULT = "fault:out-of-range"
+
+
+def summary(folder: Folder) -> Run:
+    return verdict.summarise(folder.run, folder.ledger)
+
+
+def test_all_stages_pass_on_the_emulator_is_level_2(tmp_path: Path) -> None:
+    run = summary(proved(tmp_path))
+    assert (run.outcome, run.level) == (Outcome.PASS, 2)
+    assert run.sentence == (
+        "PASS at level 2 (emulated): 2 proofs on release/1 red without the backport and green with it, under emulation "
+        "on a CPU; not run on a device. 1 declared limit stays red with it."
+    )
+
+
+def test_arms_say_what_was_observed_and_whether_the_plan_expects_it(tmp_path: Path) -> None:
+    arms = summary(proved(tmp_path)).arms
+    assert list(arms) == [Arm.BASE, Arm.PICK, Arm.FIXED]
+    assert [(each.outcome, each.as_expected) for each in arms.values()] == [(Outcome.FAIL, True)] * 3
+    assert (
+        arms[Arm.BASE].sentence
+        == "3 of 4 red (fail 1, fault:out-of-range 2), 1 of them declared as a limit; as the plan expects"
+    )
+    assert arms[Arm.FIXED].sentence == "1 of 4 red (fail 1), 1 of them declared as a limit; as the plan expects"
+
+
+def test_an_arm_without_red_is_green(tmp_path: Path) -> None:
+    arms = summary(proved(tmp_path, three("raw", FAULT, "pass", "pass"))).arms
+    assert (arms[Arm.FIXED].outcome, arms[Arm.FIXED].sentence) == (Outcome.PASS, "all 1 green; as the plan expects")
+
+
+def test_evidence_is_listed_once_and_its_hashes_match(tmp_path: Path) -> None:
+    folder = proved(tmp_path)
+    run = summary(folder)
+    paths = [each.path for each in run.evidence]
+    assert len(paths) == len(set(paths)) == 6 + 3 + 12
+    assert all(folder.ledger.holds(each) for each in run.evidence)
+
+
+def test_limits_hold_those_of_the_device_and_of_the_plan(tmp_path: Path) -> None:
+    limits = summary(proved(tmp_path)).limits
+    assert limits == ("streams and asynchronous errors", "timing", "rows under raw-bare on fixed: fail, as expected")
+
+
+def test_red_where_it_must_pass_is_fail(tmp_path: Path) -> None:
+    cases = [*three("raw", FAULT, "pass", "pass")[:2], case("raw", Arm.FIXED, "fail", "pass", verdict="failed")]
+    run = summary(proved(tmp_path, cases, Outcome.FAIL))
+    assert (run.outcome, run.level, run.outcome.exit_code) == (Outcome.FAIL, 1, 1)
+    assert "backport does not hold" in run.sentence
+    assert (run.arms[Arm.FIXED].outcome, run.arms[Arm.FIXED].as_expected) == (Outcome.FAIL, False)
+
+
+def test_a_stage_that_calls_a_failed_case_a_pass_is_not_believed(tmp_path: Path) -> None:
+    cases = [*three("raw", FAULT, "pass", "pass")[:2], case("raw", Arm.FIXED, "fail", "pass", verdict="failed")]
+    run = summary(proved(tmp_path, cases, Outcome.PASS))
+    assert (run.outcome, run.level) == (Outcome.FAIL, 1)
+    assert "rows under raw on fixed: fail, failed; first: step 2" in run.sentence
+
+
+@pytest.mark.parametrize("word", ["not-discriminating", "as-expected"])
+def test_a_proof_that_passes_on_base_is_never_a_pass(tmp_path: Path, word: str) -> None:
+    base = case("raw", Arm.BASE, "pass", FAULT, verdict=word)
+    run = summary(proved(tmp_path, [base, *three("raw", FAULT, "pass", "pass")[1:]]))
+    assert (run.outcome, run.level, run.outcome.exit_code) == (Outcome.INCONCLUSIVE, 1, 4)
+
+
+def test_guards_alone_prove_nothing(tmp_path: Path) -> None:
+    run = summary(proved(tmp_path, three("skip", "pass", "pass", "pass", role="guard")))
+    assert (run.outcome, run.level) == (Outcome.INCONCLUSIVE, 1)
+    assert "no proof is red without the backport and green with it" in run.sentence
+
+
+def test_no_device_is_error_and_not_fail(tmp_path: Path) -> None:
+    folder = Folder(tmp_path)
+    folder.pick()
+    folder.fixup()
+    folder.install()
+    folder.verify()
+    error = folder.proof("validate/error.txt", "no device", "there is no device")
+    folder.stage("validate", Outcome.ERROR, "there is no device", evidence=(error,))
+    run = summary(folder)
+    assert (run.outcome, run.level, run.outcome.exit_code) == (Outcome.ERROR, 1, 4)
+    assert run.sentence == "ERROR: no verdict, we could not tell. validate: there is no device."
+
+
+def test_a_conflict_needs_a_person_and_reaches_no_level(tmp_path: Path) -> None:
+    folder = Folder(tmp_path)
+    folder.pick(Outcome.PERSON)
+    folder.stage("fixup", Outcome.ABORTED, "not run: it needs pick")
+    run = summary(folder)
+    assert (run.outcome, run.level, run.outcome.exit_code) == (Outcome.PERSON, None, 3)
+
+
+def test_only_picked_is_level_0(tmp_path: Path) -> None:
+    folder = Folder(tmp_path)
+    folder.pick()
+    folder.fixup()
+    run = summary(folder)
+    assert (run.outcome, run.level) == (Outcome.PASS, 0)
+    assert "nothing of it was loaded or run" in run.sentence
+
+
+@pytest.mark.parametrize("outcomes", [[], [Outcome.SKIP], [Outcome.ABORTED], [Outcome.SKIP, Outcome.ABORTED]])
+def test_nothing_ran_is_error(tmp_path: Path, outcomes: list[Outcome]) -> None:
+    folder = Folder(tmp_path)
+    for index, outcome in enumerate(outcomes):
+        folder.stage(f"stage{index}", outcome)
+    folder.stage("report", evidence=(folder.proof("comment.md", "text", "the comment"),))
+    assert summary(folder).outcome is Outcome.ERROR
+
+
+def test_a_skipped_stage_beside_others_does_not_count(tmp_path: Path) -> None:
+    folder = proved(tmp_path)
+    folder.stage("triage", Outcome.SKIP, "the plan has none")
+    assert summary(folder).outcome is Outcome.PASS
+
+
+@pytest.mark.parametrize(
+    ("altered", "expected"),
+    [
+        ("pick/pick.json", None),
+        ("fixup/backport.mbox", None),
+        ("verify/verify.json", 0),
+        ("verify/loaded.json", 0),
+        ("validate/validate.json", 1),
+        ("validate/3.json", 1),
+    ],
+)
+@pytest.mark.parametrize("how", ["changed", "gone"])
+def test_altered_evidence_takes_its_level_and_the_pass(
+    tmp_path: Path, altered: str, expected: int | None, how: str
+) -> None:
+    folder = proved(tmp_path)
+    file = tmp_path / altered
+    file.unlink() if how == "gone" else file.write_text(file.read_text() + " ")
+    run = summary(folder)
+    assert (run.outcome, run.level) == (Outcome.ERROR, expected)
+
+
+def test_evidence_outside_the_run_folder_does_not_hold(tmp_path: Path) -> None:
+    folder = Folder(tmp_path / "run")
+    folder.pick()
+    outside = folder.proof("x", "text", "a claim").model_copy(update={"path": "../x"})
+    (tmp_path / "x").write_text("text")
+    folder.stage("fixup", evidence=(outside,))
+    assert story.read(folder.ledger, folder.run).altered == {"../x"}
+
+
+def test_a_record_that_no_stage_registered_does_not_count(tmp_path: Path) -> None:
+    folder = proved(tmp_path)
+    index = next(i for i, each in enumerate(folder.stages) if each.stage == "verify")
+    other = folder.proof("verify/log.txt", "text", "a log")
+    folder.stages[index] = folder.stages[index].model_copy(update={"evidence": (other,)})
+    assert (summary(folder).outcome, summary(folder).level) == (Outcome.ERROR, 0)
+
+
+def test_a_claim_that_fails_keeps_the_level_down(tmp_path: Path) -> None:
+    folder = Folder(tmp_path)
+    folder.pick()
+    folder.fixup()
+    folder.install()
+    folder.verify(complete=Outcome.FAIL)
+    folder.validate(level_2_cases())
+    assert (summary(folder).outcome, summary(folder).level) == (Outcome.FAIL, 0)
+
+
+INVENTORY = DeviceInventory(device="ascend", host="h1", boot_id="b1", driver="26.1", runtime="9.2")
+
+
+def on_device(path: Path, inventory: DeviceInventory | None, facts: dict[str, str]) -> Run:
+    folder = Folder(path, device="ascend")
+    folder.pick()
+    folder.fixup()
+    folder.install()
+    folder.verify()
+    folder.validate(three("ascend", FAULT, "pass", "pass"), facts=facts)
+    if inventory:
+        file = folder.ledger.write("validate/inventory.json", inventory)
+        evidence = folder.ledger.evidence(file, claim="the device", command="inventory")
+        last = folder.stages[-1]
+        folder.stages[-1] = last.model_copy(update={"evidence": (*last.evidence, evidence)})
+    return summary(folder)
+
+
+def test_an_inventory_of_the_same_host_and_boot_is_level_3(tmp_path: Path) -> None:
+    run = on_device(tmp_path, INVENTORY, {"host": "h1", "boot_id": "b1"})
+    assert (run.outcome, run.level) == (Outcome.PASS, 3)
+    assert "on the device itself" in run.sentence
+
+
+@pytest.mark.parametrize(
+    ("changes", "facts"),
+    [
+        (None, {"host": "h1", "boot_id": "b1"}),
+        ({"stand_in": True}, {"host": "h1", "boot_id": "b1"}),
+        ({"driver": ""}, {"host": "h1", "boot_id": "b1"}),
+        ({"runtime": ""}, {"host": "h1", "boot_id": "b1"}),
+        ({"device": "other"}, {"host": "h1", "boot_id": "b1"}),
+        ({}, {"host": "h1", "boot_id": "b2"}),
+        ({}, {"host": "h2", "boot_id": "b1"}),
+        ({"host": "", "boot_id": ""}, {"host": "", "boot_id": ""}),
+        ({}, {}),
+    ],
+)
+def test_without_its_inventory_a_device_run_stays_below_level_3(
+    tmp_path: Path, changes: dict[str, object] | None, facts: dict[str, str]
+) -> None:
+    inventory = None if changes is None else INVENTORY.model_copy(update=changes)
+    run = on_device(tmp_path, inventory, facts)
+    assert run.level == 1
+    assert "device itself" not in run.sentence
+
+
+def test_an_inventory_beside_an_emulator_run_lifts_nothing(tmp_path: Path) -> None:
+    folder = proved(tmp_path)
+    file = folder.ledger.write("validate/inventory.json", INVENTORY.model_copy(update={"device": "emulator"}))
+    evidence = folder.ledger.evidence(file, claim="a device", command="inventory")
+    folder.stages[-1] = folder.stages[-1].model_copy(update={"evidence": (*folder.stages[-1].evidence, evidence)})
+    assert summary(folder).level == 2
+
+
+def test_every_verdict_of_a_case_on_every_arm_is_a_pass_only_when_expected() -> None:
+    words = ("as-expected", "not-discriminating", "not-reproduced", "unexpected", "failed", "error")
+    for word, arm, role in product(words, Arm, ("proof", "guard", "limit")):
+        made: Case = case("raw", arm, "fail", verdict=word, role=role)
+        assert (verdict.case_outcome(made) is Outcome.PASS) == (word == "as-expected")
