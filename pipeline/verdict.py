@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pipeline import judge, wording
+from pipeline.devices import DEVICES
 from pipeline.model import Arm, Level, Outcome, worst
 from pipeline.records import ArmSummary
 from pipeline.story import AFTERWARDS, read
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
 
 FILES = ("comment.md", "report.html", "junit.xml")
 """What the report stage writes, beside run.json."""
-WITHOUT_HARDWARE = frozenset({"emulator", "cpu"})
 _RECORDED = ("pick", "fixup", "install", "verify", "validate")
 
 
@@ -59,7 +59,7 @@ def level(story: Story) -> Level | None:
         return Level.LOADED
     if inventory_holds(story.inventory, story.validate):
         return Level.DEVICE
-    return Level.EMULATED if story.validate.device in WITHOUT_HARDWARE else Level.LOADED
+    return Level.EMULATED if _carried(story.validate.device) is Level.EMULATED else Level.LOADED
 
 
 def is_loaded(story: Story) -> bool:
@@ -80,12 +80,18 @@ def is_proved(story: Story) -> bool:
 
 def inventory_holds(inventory: DeviceInventory | None, validate: ValidateRecord) -> bool:
     """Whether the results come from a real device: it named itself and its software, on this host, in this boot."""
-    if inventory is None or inventory.stand_in or validate.device in WITHOUT_HARDWARE:
+    if inventory is None or inventory.stand_in or _carried(validate.device) is not Level.DEVICE:
         return False
     facts = validate.device_facts
     here = (validate.device, facts.get("host"), facts.get("boot_id"))
     same = (inventory.device, inventory.host, inventory.boot_id) == here
     return same and all((inventory.host, inventory.boot_id, inventory.driver, inventory.runtime))
+
+
+def _carried(device: str) -> Level | None:
+    """What a pass there can carry; nothing for a name that we do not know."""
+    found = DEVICES.get(device)
+    return found.LEVEL if found else None
 
 
 def proofs(cases: Iterable[Case]) -> tuple[tuple[str, str], ...]:

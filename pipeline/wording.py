@@ -45,14 +45,16 @@ _PASSES = {
     Level.DEVICE: "{proofs} on {branch} red without the backport and green with it, on the device itself",
     Level.SERVED: "{proofs} on {branch} red without the backport and green with it, on the device itself and under load",
 }
-_WHERE = {"emulator": "under emulation on a CPU", "cpu": "on a CPU"}
+_WHERE = {"emulator": "under emulation on a CPU"}
 
 
 def pass_sentence(level: Level | None, *, branch: str, device: str, proofs: int, limits: int) -> str:
     """The verdict of a run that passed: how far it reaches is part of the sentence."""
     if level is None:
         return f"{_NOT_LANDED}."
-    said = _PASSES[level].format(branch=branch, proofs=_count(proofs, "proof"), where=_WHERE.get(device, "on a CPU"))
+    said = _PASSES[level].format(
+        branch=branch, proofs=_count(proofs, "proof"), where=_WHERE.get(device, f"on {device}")
+    )
     tail = f". {_count(limits, 'declared limit')} stay{'s' if limits == 1 else ''} red with it" if limits else ""
     return f"PASS at level {int(level)} ({LEVEL_NAMES[level]}): {said}{tail}."
 

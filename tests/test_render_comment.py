@@ -188,10 +188,10 @@ def test_below_level_3_no_word_of_hardware_is_printed(tmp_path: Path, make: Any)
 
 def on_device(path: Path) -> Folder:
     folder = proved(path)
-    folder.device = "npu-host"
+    folder.device = "ascend"
     del folder.stages[-1]
     folder.validate(level_2_cases(), facts={"host": "h1", "boot_id": "b1"})
-    inventory = INVENTORY.model_copy(update={"device": "npu-host", "versions": {"firmware": "7.1"}})
+    inventory = INVENTORY.model_copy(update={"device": "ascend", "versions": {"firmware": "7.1"}})
     evidence = folder.ledger.evidence(
         folder.ledger.write("validate/inventory.json", inventory), claim="the device", command="inventory"
     )
@@ -201,7 +201,7 @@ def on_device(path: Path) -> Folder:
 
 def test_at_level_3_the_words_come_with_the_inventory(tmp_path: Path) -> None:
     text = comment(on_device(tmp_path))
-    assert "verified on device `npu-host`, host `h1`: driver `26.1`, runtime `9.2`" in text
+    assert "verified on device `ascend`, host `h1`: driver `26.1`, runtime `9.2`" in text
     assert "Not run: a served model under load." in text
     assert "real device" not in text
 

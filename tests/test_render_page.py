@@ -17,6 +17,10 @@ from test_render_escape import HOSTILE, NASTY
 from pipeline import render
 
 VOID = {"meta", "br"}
+TAG_NAMES = """html head meta title style body header div main section aside article footer h1 h2 h3 p ol ul li dl dt dd b
+span a code pre br table thead tbody tr th td details summary"""
+ATTRIBUTE_NAMES = "lang charset name content http-equiv class id href scope tabindex aria-label aria-labelledby"
+TAGS, ATTRIBUTES = set(TAG_NAMES.split()), set(ATTRIBUTE_NAMES.split())
 
 
 class Reader(HTMLParser):
@@ -78,14 +82,13 @@ def test_altered_evidence_is_marked(tmp_path: Path) -> None:
     assert text.count("missing or altered") >= 3
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(st.one_of(HOSTILE, st.just("".join(NASTY))))
 def test_hostile_text_adds_no_tag(tmp_path_factory: pytest.TempPathFactory, text: str) -> None:
-    plain = Reader(page(hostile_folder(tmp_path_factory.mktemp("plain"), "word")))
     read = Reader(page(hostile_folder(tmp_path_factory.mktemp("run"), text)))
     assert read.open == []
-    assert read.tags <= plain.tags
-    assert read.attributes <= plain.attributes
+    assert read.tags <= TAGS
+    assert read.attributes <= ATTRIBUTES
 
 
 def test_a_hostile_patch_is_text(tmp_path: Path) -> None:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from pipeline.stages import fixup, pick
+from pipeline.stages import fixup, pick, report
 
 if TYPE_CHECKING:
     from pipeline.context import Stage
 
-STAGES: Final[tuple[Stage, ...]] = (pick, fixup)
+STAGES: Final[tuple[Stage, ...]] = (pick, fixup, report)
