@@ -11,7 +11,7 @@ from pipeline.adapters.overlay.journal import Change, Entry, Journal
 from pipeline.adapters.overlay.trouble import as_host_error, drifted, held_by, replaced, taken
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Generator, Iterator, Sequence
     from pathlib import Path
 
 OPEN: dict[Path, Session] = {}
@@ -58,7 +58,7 @@ class Session:
         for _ in self.putting(changes, guards=guards):
             pass
 
-    def putting(self, changes: Sequence[Change], *, guards: Sequence[str] = ()) -> Iterator[str]:
+    def putting(self, changes: Sequence[Change], *, guards: Sequence[str] = ()) -> Generator[str, None, None]:
         """The steps of `put`; a failure or an end in between puts everything back."""
         with as_host_error(self.site):
             journal = check.planned(self.site, changes, owner=self.owner, guards=guards)

@@ -1,0 +1,192 @@
+"""How the import system would find a module, step by step, with no parent package imported."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.machinery
+import os
+import sys
+from typing import TYPE_CHECKING, Any
+
+import _backproof_probe_cache as cache  # type: ignore[import-not-found]
+import _backproof_probe_reasons as reasons  # type: ignore[import-not-found]
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    Spec = importlib.machinery.ModuleSpec
+    Find = Callable[[str, Any], Any]
+
+_OWN = (importlib.machinery.BuiltinImporter, importlib.machinery.FrozenImporter, importlib.machinery.PathFinder)
+
+
+def entry(place: str, launch: str) -> dict[str, str]:
+    """One entry of sys.path, and why it is there."""
+    kind, detail = reasons.why(place, launch)
+    return {"entry": place, "kind": kind, "detail": detail}
+
+
+def module(name: str, path: str, launch: str) -> dict[str, Any]:
+    """All that is known of one module: who wins, who loses, what is compiled."""
+    problems: list[str] = []
+    spec, finder = _resolve(name, problems)
+    winner = _copy(name, spec, finder, launch) if spec is not None else None
+    others: list[dict[str, Any]] = []
+    for place, other in _everywhere(name):
+        known = [winner, *others] if winner else others
+        if not any(_same(other.origin, each["origin"]) for each in known):
+            others.append(_copy(name, other, place, launch))
+    loaded = str(getattr(sys.modules.get(name), "__file__", "") or "")
+    return {"name": name, "path": path, "winner": winner, "others": others, "loaded": loaded, "problems": problems}
+
+
+def _resolve(name: str, problems: list[str]) -> tuple[Spec | None, Any]:
+    """The spec that an import would get, and its finder: the specs of the parents stand for the parents."""
+    search: list[str] | None = None
+    spec, finder = None, None
+    parts = name.split(".")
+    for count in range(1, len(parts) + 1):
+        spec, finder = _first(".".join(parts[:count]), search, problems)
+        if spec is None:
+            return None, None
+        if count < len(parts):
+            _warn_of_moved_path(spec, problems)
+            search = _locations(spec)
+            if search is None:
+                problems.append(f"{spec.name} is no package: {spec.origin}")
+                return None, None
+    return spec, finder
+
+
+def _first(name: str, search: list[str] | None, problems: list[str]) -> tuple[Spec | None, Any]:
+    for finder in sys.meta_path:
+        try:
+            inside = finder is importlib.machinery.PathFinder and search is not None
+            spec = _in_folders(name, search or []) if inside else finder.find_spec(name, search)
+        except Exception as error:  # noqa: BLE001 - a finder of the target may do anything; it must not stop the others
+            problems.append(f"the finder {reasons.label(finder)} cannot tell without the parent of {name}: {error!r}")
+            continue
+        if spec is not None:
+            return spec, finder
+    return None, None
+
+
+def _locations(spec: Spec) -> list[str] | None:
+    found = spec.submodule_search_locations
+    if found is None:
+        return None
+    return list(found)
+
+
+def _warn_of_moved_path(spec: Spec, problems: list[str]) -> None:
+    """A package that changes its own __path__ sends its submodules elsewhere; only an import would tell where."""
+    if b"__path__" in _data(spec):
+        problems.append(f"{spec.origin} mentions __path__: once imported, its submodules can come from elsewhere")
+
+
+def _everywhere(name: str) -> Iterator[tuple[Any, Spec]]:
+    """Every copy that one entry of sys.path alone, or one other finder alone, would give."""
+    for place in sys.path:
+        spec = alone(name, place)
+        if spec is not None:
+            yield place, spec
+    for finder in sys.meta_path:
+        if finder not in _OWN:
+            spec = _chain(name, finder.find_spec)
+            if spec is not None:
+                yield finder, spec
+
+
+def alone(name: str, place: str) -> Spec | None:
+    """What a sys.path of this one entry would give."""
+    return _chain(name, lambda part, search: _in_folders(part, search or [place or "."]))
+
+
+def _chain(name: str, find: Find) -> Spec | None:
+    search: list[str] | None = None
+    spec = None
+    parts = name.split(".")
+    for count in range(1, len(parts) + 1):
+        part = ".".join(parts[:count])
+        try:
+            spec = find(part, search) or (_in_folders(part, search) if search else None)
+        except Exception:  # noqa: BLE001 - told already where the winner is looked for
+            return None
+        if spec is None:
+            return None
+        search = _locations(spec)
+        if search is None and count < len(parts):
+            return None
+    return spec if spec is not None and spec.loader is not None and spec.origin else None
+
+
+def _in_folders(name: str, folders: list[str]) -> Spec | None:
+    """As PathFinder, which cannot make a namespace inside a package whose parent is not imported."""
+    portions: list[str] = []
+    for folder in folders:
+        finder = _finder_of(folder)
+        spec = finder.find_spec(name) if finder is not None else None
+        if spec is not None and spec.loader is not None:
+            return spec  # type: ignore[no-any-return]
+        if spec is not None:
+            portions.extend(spec.submodule_search_locations or ())
+    if not portions:
+        return None
+    namespace = importlib.machinery.ModuleSpec(name, None, is_package=True)
+    namespace.submodule_search_locations = portions
+    return namespace
+
+
+def _finder_of(folder: str) -> Any:
+    for hook in sys.path_hooks:
+        try:
+            return hook(folder)
+        except ImportError:
+            continue
+    return None
+
+
+def _copy(name: str, spec: Spec, finder: Any, launch: str) -> dict[str, Any]:
+    data = _data(spec)
+    kind, detail, place = _reason(name, spec, finder, launch)
+    return {
+        "origin": spec.origin or "",
+        "sha256": hashlib.sha256(data).hexdigest() if data or _is_empty_file(spec) else "",
+        "loader": reasons.label(spec.loader),
+        "entry": place,
+        "kind": kind,
+        "detail": detail,
+        "cached": cache.facts(spec, data),
+    }
+
+
+def _reason(name: str, spec: Spec, finder: Any, launch: str) -> tuple[str, str, str]:
+    """Why this copy: the entry of sys.path that holds it, or the finder that knows it."""
+    if isinstance(finder, str):
+        return (*reasons.why(finder, launch), finder)
+    if finder in _OWN:
+        for place in sys.path:
+            there = alone(name, place)
+            if there is not None and _same(there.origin, spec.origin):
+                return (*reasons.why(place, launch), place)
+        # PathFinder found it in a folder that the finder of a parent named.
+        finder = _first(name.partition(".")[0], None, [])[1]
+    if finder is None or finder in _OWN:
+        return "unknown", "", ""
+    return "finder", reasons.where_from(finder), ""
+
+
+def _same(one: str | None, other: str | None) -> bool:
+    return bool(one) and bool(other) and os.path.realpath(str(one)) == os.path.realpath(str(other))
+
+
+def _data(spec: Spec) -> bytes:
+    """What the loader would hand to the compiler."""
+    try:
+        return bytes(spec.loader.get_data(spec.origin))  # type: ignore[union-attr]
+    except Exception:  # noqa: BLE001 - built-in, namespace, or a loader of the target: there is no file to read
+        return b""
+
+
+def _is_empty_file(spec: Spec) -> bool:
+    return bool(spec.origin) and os.path.isfile(str(spec.origin))  # noqa: PTH113 - the origin is whatever a finder says
