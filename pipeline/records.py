@@ -100,6 +100,7 @@ class InstallRecord(Record):
     version: str
     location: str
     editable: bool
+    since: str = Field(default="", description="when the stage began to change the target (UTC, ISO 8601)")
     files: tuple[InstalledFile, ...]
     outside: tuple[str, ...] = Field(
         default=(), description="paths of the patch that the distribution does not install"

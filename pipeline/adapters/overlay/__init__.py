@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from pipeline.adapters.overlay import journal as written
 from pipeline.adapters.overlay import lock, registry
-from pipeline.adapters.overlay.journal import Change, undo_command
+from pipeline.adapters.overlay.journal import Change, original, undo_command
 from pipeline.adapters.overlay.session import OPEN, Session
 from pipeline.adapters.overlay.trouble import taken
 from pipeline.errors import BackproofError
@@ -20,7 +20,17 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
-__all__ = ["Change", "Session", "installed", "recover", "recover_all", "undo", "undo_command"]
+__all__ = [
+    "Change",
+    "Session",
+    "installed",
+    "original",
+    "recover",
+    "recover_all",
+    "undo",
+    "undo_all_of",
+    "undo_command",
+]
 
 
 @contextmanager
@@ -67,6 +77,11 @@ def undo(site: Path, *, force: bool = False) -> bool:
     site = site.resolve()
     with _locked(site):
         return Session(site, owner="", handle=-1).take_out(force=force)
+
+
+def undo_all_of(owner: str, *, force: bool = False) -> tuple[Path, ...]:
+    """Undo what this owner (a run folder, which may be gone) left in place; the sites where something was undone."""
+    return tuple(site for site in registry.sites(owner=owner) if undo(site, force=force))
 
 
 def recover(site: Path) -> bool:

@@ -99,5 +99,4 @@ def _guard(site: Path, path: str, after: dict[str, str | None]) -> Guard:
             why="it is how a later command sees that the distribution was upgraded or removed meanwhile",
             next_step="reinstall the distribution, then run again",
         )
-    changed = after.get(path)
-    return Guard(path=path, either=(found, changed) if changed else (found,))
+    return Guard(path=path, either=(found, after[path]) if path in after else (found,))

@@ -62,7 +62,7 @@ class Guard(Record):
     """A file of the distribution's own record: when it is neither of these, another installation took place."""
 
     path: str
-    either: tuple[Sha256, ...]
+    either: tuple[Sha256 | None, ...]
 
 
 class Journal(Record):
@@ -79,8 +79,9 @@ class Journal(Record):
     guards: tuple[Guard, ...] = ()
 
 
-def undo_command(site: Path, *, force: bool = False) -> str:
-    return f"`backproof install --undo --site '{site}'{' --force' if force else ''}`"
+def undo_command(owner: str, *, force: bool = False) -> str:
+    """What a person types to take out what this owner (a run folder) left in place."""
+    return f"`backproof install --undo --run '{owner}'{' --force' if force else ''}`"
 
 
 def file_hash(path: Path) -> str | None:
@@ -90,6 +91,12 @@ def file_hash(path: Path) -> str | None:
     except (FileNotFoundError, NotADirectoryError):
         return None
     return sha256_of(path) if stat.S_ISREG(mode) else NOT_A_FILE
+
+
+def original(site: Path, path: str) -> Path:
+    """Where the release's own file is: kept aside while an overlay is in place, otherwise in its place."""
+    kept = site / FOLDER / ORIGINALS / path
+    return kept if kept.exists() else site / path
 
 
 def read(site: Path) -> Journal | None:

@@ -38,15 +38,18 @@ def drop(site: Path) -> None:
         _record_of(site).unlink(missing_ok=True)
 
 
-def sites() -> list[Path]:
-    """The sites noted, in a stable order; a record that cannot be read is removed."""
+def sites(*, owner: str | None = None) -> list[Path]:
+    """The sites noted (of one owner), in a stable order; a note that cannot be read is removed."""
     found: list[Path] = []
     for path in sorted(folder().glob("*.json")):
         try:
-            found.append(Path(OpenOverlay.model_validate_json(path.read_bytes()).site))
+            note = OpenOverlay.model_validate_json(path.read_bytes())
         except (OSError, ValidationError):
             with suppress(OSError):
                 path.unlink()
+            continue
+        if owner in (None, note.owner):
+            found.append(Path(note.site))
     return found
 
 

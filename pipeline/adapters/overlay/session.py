@@ -135,7 +135,7 @@ class Session:
     def _taking_out(self, journal: Journal, *, force: bool) -> Iterator[str]:
         if changed := steps.distribution_changed(self.site, journal):
             if not force:
-                raise replaced(self.site, changed)
+                raise replaced(self.site, journal, changed)
             clean.forget(self.site)
             return
         drift: list[steps.Drift] = []
@@ -145,7 +145,7 @@ class Session:
             kept = journal.model_copy(update={"files": tuple(each for each in journal.files if each.path in left)})
             with suppress(OSError):  # a full disk: the old journal serves as well, the undo is idempotent
                 written.write(self.site, kept)
-            raise drifted(self.site, drift)
+            raise drifted(self.site, kept, drift)
 
 
 def _again(site: Path, entry: Entry) -> Change:

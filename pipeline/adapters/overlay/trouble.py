@@ -32,9 +32,7 @@ def as_host_error(site: Path) -> Iterator[None]:
         raise HostError(
             f"{site}: the files could not be changed",
             why=f"{error.strerror or error}: {error.filename or site}",
-            next_step=_NEXT.get(
-                error.errno or 0, f"correct that, then {undo_command(site)} if {FOLDER} is still there"
-            ),
+            next_step=_NEXT.get(error.errno or 0, "mend that, then run the same command again"),
         ) from error
 
 
@@ -51,19 +49,19 @@ def held_by(site: Path, journal: Journal) -> HostError:
     return HostError(
         f"{site}: another run holds an overlay there",
         why=f"the run {journal.owner} left its patch in place on {journal.made}, as it was told to",
-        next_step=f"{undo_command(site)} takes it out",
+        next_step=f"{undo_command(journal.owner)} takes it out",
     )
 
 
-def replaced(site: Path, changed: str) -> PersonNeeded:
+def replaced(site: Path, journal: Journal, changed: str) -> PersonNeeded:
     return PersonNeeded(
         f"{site}: the distribution was upgraded or removed while the patch was in place; nothing was touched",
         why=f"{changed} is not the one that the patch was put over; the former originals are in {site / FOLDER}",
-        next_step=f"check the new installation, then {undo_command(site, force=True)} forgets the former originals",
+        next_step=f"check the new installation, then {undo_command(journal.owner, force=True)} forgets the former originals",
     )
 
 
-def drifted(site: Path, drift: Sequence[Drift]) -> PersonNeeded:
+def drifted(site: Path, journal: Journal, drift: Sequence[Drift]) -> PersonNeeded:
     lines = [
         f"{each.path}: {each.reason}; {f'the original is kept as {each.kept}' if each.kept else 'it was absent before'}"
         for each in drift
@@ -71,5 +69,5 @@ def drifted(site: Path, drift: Sequence[Drift]) -> PersonNeeded:
     return PersonNeeded(
         f"{site}: {len(drift)} files were changed by someone else while the patch was in place; they are left as they are",
         why="\n       ".join(lines),
-        next_step=f"save what you need of them, then {undo_command(site, force=True)} puts the originals back",
+        next_step=f"save what you need of them, then {undo_command(journal.owner, force=True)} puts the originals back",
     )

@@ -1,0 +1,214 @@
+"""The install stage: the fixed arm is in site-packages whole or not at all, and the arms change places cleanly."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from installed_kit import BACKEND, NEW, Prepared, prepare
+from overlay_site import picture
+from target_env import CONV, FILES, FIXED, Target, install, make
+
+from pipeline import arms
+from pipeline.adapters import overlay
+from pipeline.errors import ExitCode, HostError, PersonNeeded, PlanError
+from pipeline.ledger import sha256_of
+from pipeline.model import Arm, Outcome
+from pipeline.records import InstallRecord
+from pipeline.stages import install as stage
+
+if TYPE_CHECKING:
+    from conftest import Repository
+
+
+@pytest.fixture
+def prepared(tmp_path: Path, upstream: Repository) -> Prepared:
+    return prepare(tmp_path, upstream)
+
+
+def _record(prepared: Prepared) -> InstallRecord:
+    record = prepared.ctx.ledger.read("install/install.json", InstallRecord)
+    assert record is not None
+    return record
+
+
+def test_the_fixed_arm_is_installed_and_undone(prepared: Prepared) -> None:
+    site = prepared.target.site
+    before = picture(prepared.target.folder)
+    result = stage.run(prepared.ctx)
+    assert result.outcome is Outcome.PASS
+    assert (site / CONV).read_bytes() == FIXED
+    assert (site / NEW).read_bytes() == b"ROWS = 1\n"
+    record = _record(prepared)
+    assert [each.path for each in record.files] == [f"src/{CONV}", f"src/{NEW}"]
+    assert record.outside == ("csrc/conv.cpp", "tests/test_conv.py")
+    assert all(prepared.ctx.ledger.holds(each) for each in result.evidence)
+    assert {each.where for each in result.findings} == {"csrc/conv.cpp", "tests/test_conv.py"}
+    prepared.ctx.effects.close()
+    assert picture(prepared.target.folder) == before
+
+
+def test_held_stays_and_the_run_folder_takes_it_out(prepared: Prepared) -> None:
+    before = picture(prepared.target.folder)
+    ctx = replace(prepared.ctx, hold=True)
+    result = stage.run(ctx)
+    ctx.effects.close()
+    assert (prepared.target.site / CONV).read_bytes() == FIXED
+    assert any(f"--undo --run '{ctx.ledger.folder}'" in each.text for each in result.findings)
+    assert stage.run(ctx).outcome is Outcome.PASS  # again, by the same run
+    ctx.effects.close()
+    shutil.rmtree(ctx.ledger.folder)
+    assert overlay.undo_all_of(str(ctx.ledger.folder)) == (prepared.target.site,)
+    assert picture(prepared.target.folder) == before
+
+
+def test_another_run_is_told_who_holds_it(prepared: Prepared, tmp_path: Path) -> None:
+    ctx = replace(prepared.ctx, hold=True)
+    stage.run(ctx)
+    ctx.effects.close()
+    shutil.copytree(ctx.ledger.folder, tmp_path / "second")
+    other = replace(prepared.ctx, ledger=type(ctx.ledger)(tmp_path / "second"))
+    with pytest.raises(HostError, match="another run holds") as caught:
+        stage.run(other)
+    assert str(ctx.ledger.folder) in str(caught.value)
+    overlay.undo(prepared.target.site)
+
+
+@pytest.mark.parametrize("held", [False, True])
+def test_the_arms_change_places_and_fixed_comes_back(prepared: Prepared, held: bool) -> None:
+    before = picture(prepared.target.folder)
+    ctx = replace(prepared.ctx, hold=held)
+    stage.run(ctx)
+    if held:
+        ctx.effects.close()
+    site = prepared.target.site
+    for arm, content in ((Arm.BASE, FILES[CONV]), (Arm.PICK, FIXED), (Arm.FIXED, FIXED)):
+        with arms.installed(ctx, arm) as hashes:
+            assert (site / CONV).read_bytes() == content
+            assert (site / NEW).exists() == (arm is not Arm.BASE)
+            now = {path: sha256_of(Path(path)) if Path(path).exists() else None for path in hashes}
+            assert now == hashes
+        assert (site / CONV).read_bytes() == FIXED
+    ctx.effects.close()
+    if held:
+        overlay.undo(site)
+    assert picture(prepared.target.folder) == before
+
+
+def test_an_interpreter_without_the_distribution(prepared: Prepared) -> None:
+    shutil.rmtree(prepared.target.site / "demo-1.0.dist-info")
+    before = picture(prepared.target.folder)
+    with pytest.raises(PlanError, match="demo is not installed there") as caught:
+        stage.run(prepared.ctx)
+    assert caught.value.exit_code == ExitCode.USAGE
+    assert "--python" in caught.value.next_step
+    assert picture(prepared.target.folder) == before
+
+
+def test_a_drifted_file_is_a_persons_decision(prepared: Prepared) -> None:
+    prepared.target.write(CONV, b"def answer():\n    return 'mine'\n")
+    before = picture(prepared.target.folder)
+    with pytest.raises(PersonNeeded) as caught:
+        stage.run(prepared.ctx)
+    assert CONV in caught.value.why
+    prepared.ctx.effects.close()
+    assert picture(prepared.target.folder) == before
+
+
+def test_an_editable_installation_is_refused(prepared: Prepared) -> None:
+    prepared.target.write("demo-1.0.dist-info/direct_url.json", b'{"url":"file:///src","dir_info":{"editable":true}}')
+    with pytest.raises(PlanError, match="editable") as caught:
+        stage.run(prepared.ctx)
+    assert "file:///src" in caught.value.why
+    assert "environment of its own" in caught.value.next_step
+
+
+def test_a_patch_that_touches_nothing_installed(tmp_path: Path, upstream: Repository) -> None:
+    prepared = prepare(tmp_path, upstream, change={"tests/test_conv.py": "assert 1\n"})
+    with pytest.raises(PlanError, match="installs no file of the patch") as caught:
+        stage.run(prepared.ctx)
+    assert "tests/test_conv.py" in caught.value.why
+
+
+def test_without_record_nobody_can_tell(prepared: Prepared) -> None:
+    (prepared.target.site / "demo-1.0.dist-info/RECORD").unlink()
+    with pytest.raises(PlanError, match="has no RECORD"):
+        stage.run(prepared.ctx)
+
+
+@pytest.fixture
+def with_pip(tmp_path: Path) -> Target:
+    made = make(tmp_path / "with pip")
+    subprocess.run([str(made.python), "-m", "ensurepip", "--default-pip"], check=True, capture_output=True)
+    install(made)
+    return made
+
+
+def test_pip_builds_and_the_journal_installs(tmp_path: Path, upstream: Repository, with_pip: Target) -> None:
+    prepared = prepare(tmp_path, upstream, mode="pip", target=with_pip)
+    before = picture(with_pip.folder)
+    assert stage.run(prepared.ctx).outcome is Outcome.PASS
+    assert (with_pip.site / CONV).read_bytes() == FIXED
+    assert (with_pip.site / NEW).exists()
+    assert NEW in (with_pip.site / "demo-1.0.dist-info/RECORD").read_text()
+    for arm in Arm:
+        with arms.installed(prepared.ctx, arm):
+            assert (with_pip.site / CONV).read_bytes() == (FILES[CONV] if arm is Arm.BASE else FIXED)
+    prepared.ctx.effects.close()
+    assert picture(with_pip.folder) == before
+
+
+def test_pip_may_change_the_version(tmp_path: Path, upstream: Repository, with_pip: Target) -> None:
+    change: dict[str, str | bytes | None] = {
+        "backend.py": BACKEND.replace("1.0", "1.1").replace("Wheel-Version: 1.1", "Wheel-Version: 1.0"),
+        f"src/{CONV}": FIXED,
+    }
+    prepared = prepare(tmp_path, upstream, mode="pip", target=with_pip, change=change)
+    before = picture(with_pip.folder)
+    stage.run(prepared.ctx)
+    assert not (with_pip.site / "demo-1.0.dist-info/RECORD").exists()
+    assert (with_pip.site / "demo-1.1.dist-info/RECORD").exists()
+    for arm in Arm:
+        with arms.installed(prepared.ctx, arm):
+            assert (with_pip.site / CONV).read_bytes() == (FILES[CONV] if arm is Arm.BASE else FIXED)
+    prepared.ctx.effects.close()
+    assert picture(with_pip.folder) == before
+
+
+def test_pip_refuses_a_drifted_distribution(tmp_path: Path, upstream: Repository, with_pip: Target) -> None:
+    prepared = prepare(tmp_path, upstream, mode="pip", target=with_pip)
+    with_pip.write(CONV, b"mine = 1\n")
+    before = picture(with_pip.folder)
+    with pytest.raises(PersonNeeded) as caught:
+        stage.run(prepared.ctx)
+    prepared.ctx.effects.close()
+    assert CONV in caught.value.why
+    assert picture(with_pip.folder) == before
+
+
+def test_a_build_that_fails_changes_nothing(tmp_path: Path, upstream: Repository, with_pip: Target) -> None:
+    prepared = prepare(
+        tmp_path,
+        upstream,
+        mode="pip",
+        target=with_pip,
+        change={"backend.py": "raise SystemExit('no')\n", f"src/{CONV}": FIXED},
+    )
+    before = picture(with_pip.folder)
+    with pytest.raises(HostError, match="could not build") as caught:
+        stage.run(prepared.ctx)
+    assert "fixed.log" in caught.value.next_step
+    prepared.ctx.effects.close()
+    assert picture(with_pip.folder) == before
+
+
+def test_the_probe_runs_the_targets_own_python(prepared: Prepared) -> None:
+    stage.run(prepared.ctx)
+    text = (prepared.ctx.ledger.folder / "install/distribution.json").read_text()
+    assert f'"version": "{sys.version.split()[0]}"' in text
+    prepared.ctx.effects.close()
