@@ -185,6 +185,8 @@ def test_a_finder_that_needs_the_parent_is_told(target: Target) -> None:
 def test_a_package_that_moves_its_path_is_told(target: Target) -> None:
     target.write("demo/__init__.py", b"__path__.insert(0, '/elsewhere')\n")
     assert any("__path__" in each for each in _conv(target).problems)
+    target.write("demo/__init__.py", b"import types\nother = types.ModuleType('x')\nother.__path__ = []\n")
+    assert _conv(target).problems == ()
 
 
 def test_a_zip_is_read(target: Target, tmp_path: Path) -> None:

@@ -20,6 +20,7 @@ _ORDINARY_LOADERS = ("SourceFileLoader", "zipimporter")
 class Wanted:
     """What a module must be: the installed file with this content (None: the patch deletes it)."""
 
+    path: str
     installed: str
     sha256: str | None
 
@@ -37,7 +38,8 @@ def loaded(
     """
     order = {each.entry: place for place, each in reversed(list(enumerate(facts.path)))}
     findings = [found for each in facts.modules for found in _module(each, wanted[each.name], order)]
-    findings += [*_distributions(facts), *more]
+    # A parent package is met on the way to each of its modules: said once.
+    findings = list({(each.severity, each.text): each for each in (*findings, *_distributions(facts), *more)}.values())
     bad = [each for each in findings if each.severity == "fail"]
     outcome = Outcome.FAIL if bad else Outcome.PASS if facts.modules else Outcome.ERROR
     return Claim(

@@ -53,7 +53,7 @@ def run(ctx: Context) -> StageResult:
 
 def _loaded(ctx: Context, the_patch: Patch, record: InstallRecord) -> Claim:
     wanted = _wanted(ctx, the_patch, record)
-    asked = _probe(ctx, {name: each.installed for name, each in wanted.items()})
+    asked = _probe(ctx, {name: each.path for name, each in wanted.items()})
     file = ctx.ledger.write(f"{NAME}/probe.json", asked.facts)
     evidence = ctx.ledger.evidence(
         file, claim="what the import system of the target would load, and why", command=asked.command
@@ -66,7 +66,7 @@ def _wanted(ctx: Context, the_patch: Patch, record: InstallRecord) -> dict[str, 
     """The modules of the patch, and those that the plan names beyond it: these must be as their RECORD says."""
     site = the_patch.site
     found = {
-        each.module: Wanted(installed=str(site / each.installed), sha256=each.sha256(record.arm))
+        each.module: Wanted(path=each.path, installed=str(site / each.installed), sha256=each.sha256(record.arm))
         for each in the_patch.files
         if each.module
     }
@@ -86,7 +86,9 @@ def _beyond(the_patch: Patch, name: str) -> Wanted:
             why=f"{the_patch.installed.info.name}/RECORD lists neither {stem}.py nor {stem}/__init__.py",
             next_step="correct the name in the plan",
         )
-    return Wanted(installed=str(the_patch.site / path), sha256=files[path] or file_hash(the_patch.site / path))
+    return Wanted(
+        path=path, installed=str(the_patch.site / path), sha256=files[path] or file_hash(the_patch.site / path)
+    )
 
 
 def _probe(ctx: Context, modules: dict[str, str]) -> Probed:

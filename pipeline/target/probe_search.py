@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import hashlib
 import importlib.machinery
 import os
@@ -80,8 +81,18 @@ def _locations(spec: Spec) -> list[str] | None:
 
 def _warn_of_moved_path(spec: Spec, problems: list[str]) -> None:
     """A package that changes its own __path__ sends its submodules elsewhere; only an import would tell where."""
-    if b"__path__" in _data(spec):
-        problems.append(f"{spec.origin} mentions __path__: once imported, its submodules can come from elsewhere")
+    source = _data(spec)
+    if b"__path__" in source and _names_path(source):
+        problems.append(f"{spec.origin} uses its own __path__: once imported, its submodules can come from elsewhere")
+
+
+def _names_path(source: bytes) -> bool:
+    """As a name of its own; `other.__path__` is another module's."""
+    try:
+        nodes = ast.walk(ast.parse(source))
+    except (SyntaxError, ValueError):
+        return True
+    return any(isinstance(each, ast.Name) and each.id == "__path__" for each in nodes)
 
 
 def _everywhere(name: str) -> Iterator[tuple[Any, Spec]]:
