@@ -14,7 +14,7 @@ from pipeline.adapters import overlay
 from pipeline.context import Context
 from pipeline.errors import PlanError
 from pipeline.ledger import Ledger, now
-from pipeline.records import Run, Settings
+from pipeline.records import InstallRecord, Run, Settings
 from pipeline.stages import STAGES
 
 if TYPE_CHECKING:
@@ -46,6 +46,14 @@ def run(request: Request, say: Callable[[str], None], *, first: str = NAMES[0], 
 def stage(request: Request, say: Callable[[str], None], name: str) -> Run:
     """One stage alone. An overlay that `install` puts in place stays until it is undone."""
     return _execute(request, say, (STAGES[NAMES.index(name)],), hold=True)
+
+
+def undo(request: Request, say: Callable[[str], None], *, force: bool) -> str:
+    """Take a held overlay out of the target; what was there before is there again."""
+    with opened(request, say, hold=True) as (ctx, _):
+        record = ctx.ledger.need("install/install.json", InstallRecord, made_by="install")
+        done = overlay.undo(Path(record.location), force=force)
+    return f"{record.location}: {'put back' if done else 'there was nothing to put back'}"
 
 
 def _execute(request: Request, say: Callable[[str], None], stages: Sequence[Stage], *, hold: bool) -> Run:

@@ -35,16 +35,22 @@ class Context:
 class Stage(Protocol):
     """A module of `pipeline.stages`."""
 
-    NAME: str
-    NEEDS: tuple[str, ...]
-    """Stages whose pass this one needs."""
-    REUSABLE: bool
-    """False for a stage whose effect lies outside the run folder."""
+    @property
+    def NAME(self) -> str:  # noqa: N802 - a module's constant
+        ...
 
-    @staticmethod
-    def inputs(ctx: Context) -> Mapping[str, Any]:
+    @property
+    def NEEDS(self) -> tuple[str, ...]:  # noqa: N802
+        """Stages whose pass this one needs."""
+        ...
+
+    @property
+    def REUSABLE(self) -> bool:  # noqa: N802
+        """False for a stage whose effect lies outside the run folder."""
+        ...
+
+    def inputs(self, ctx: Context) -> Mapping[str, Any]:
         """All that the result depends on; an equal digest means that the result is reused."""
         ...
 
-    @staticmethod
-    def run(ctx: Context) -> StageResult: ...
+    def run(self, ctx: Context) -> StageResult: ...

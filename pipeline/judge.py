@@ -12,7 +12,7 @@ from pipeline.records import Case
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from pipeline.devices.check_run import CheckResult, TestResult
+    from pipeline.devices.check_result import CheckResult, TestResult
     from pipeline.model import Evidence
     from pipeline.plan import Check, Expected
 
@@ -71,7 +71,7 @@ def case(
 def observe(result: CheckResult, hashes: Mapping[str, str | None]) -> tuple[str, str]:
     """One word for what the check showed, and why when that word is `error`."""
     if result.error is not None:
-        return "error", f"{result.error.get('what', 'the check could not run')}"[:500]
+        return "error", told(result.error)
     ran = [each for each in result.tests if each.outcome != "skipped"]
     if not ran:
         return "error", f"nothing ran ({len(result.tests)} skipped, pytest ended with {result.pytest_exit})"
@@ -85,12 +85,18 @@ def observe(result: CheckResult, hashes: Mapping[str, str | None]) -> tuple[str,
     ) == 1 else f"mixed:{'+'.join(kinds)}", ""
 
 
+def told(error: Mapping[str, Any]) -> str:
+    """One line of what the check's process said of its own end: the word, and the last line of the trace."""
+    lines = [each.strip() for each in str(error.get("trace", "")).splitlines() if each.strip()]
+    return ": ".join([str(error.get("what", "the check could not run")), *lines[-1:]])[:500]
+
+
 def _not_this_arm(result: CheckResult, hashes: Mapping[str, str | None]) -> str:
     """The code that ran must be the arm's: otherwise the result says nothing about the arm."""
     seen = [each for each in result.loaded if each.file in hashes]
     if not seen:
         return "none of the patch's files was loaded by the check"
-    wrong = [each.file for each in seen if hashes[each.file] != each.sha256]
+    wrong = [each.file for each in seen if hashes[each.file] != each.sha256 or each.bytecode_matches is False]
     return f"not the code of this arm was loaded: {', '.join(wrong)}" if wrong else ""
 
 

@@ -97,6 +97,9 @@ class Verify(Record):
 
     modules: tuple[str, ...] = Field(default=(), description="beyond the modules of the patch")
     reach: tuple[Identifier, ...] = Field(default=(), description="ids of the checks that must reach the changed lines")
+    reach_select: str | None = Field(
+        default=None, description="a pytest -k expression that narrows these checks: tracing lines is slow"
+    )
     service: Service = Service()
 
 

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from pipeline.context import Context, Stage
+    from pipeline.model import Evidence
 
 LAST = "report"
 
@@ -29,7 +30,8 @@ def execute(ctx: Context, run: Run, stages: Sequence[Stage]) -> Run:
     """
     for stage in stages:
         if stage.NAME == LAST:
-            run = _close(ctx, _summarised(ctx, run))
+            run = _close(ctx, run)
+            ctx.ledger.save_run(run)
         ctx.say(f"==> {stage.NAME}")
         result = _one(ctx, run, stage)
         run = _with(run, result)
@@ -99,7 +101,7 @@ def _aborted(stage: Stage, missing: StageResult | str) -> StageResult:
 
 def _failed(ctx: Context, stage: Stage, error: BackproofError) -> StageResult:
     outcome = Outcome.PERSON if isinstance(error, PersonNeeded) else Outcome.ERROR
-    evidence = ()
+    evidence: tuple[Evidence, ...] = ()
     try:
         file = ctx.ledger.write_text(f"{stage.NAME}/error.txt", f"{error}\n")
         evidence = (ctx.ledger.evidence(file, claim=error.what, command=f"stage {stage.NAME}"),)
@@ -150,7 +152,7 @@ def _close(ctx: Context, run: Run) -> Run:
             raise
         finding = Finding(severity="fail", text=f"{error.what}: {error.why}; next: {error.next_step}")
         changed = installed.model_copy(update={"outcome": Outcome.PERSON, "findings": (*installed.findings, finding)})
-        return _summarised(ctx, _with(run, changed))
+        return _with(run, changed)
     return run
 
 

@@ -15,7 +15,7 @@ from pipeline.records import Settings
 from pipeline.stages import fixup, pick
 
 if TYPE_CHECKING:
-    from conftest import Repository
+    from repositories import Repository
 
 NEW = "demo/ops/rows.py"
 PLAN = """

@@ -35,7 +35,7 @@ def test_report_comes_last_and_needs_nothing() -> None:
 @pytest.mark.parametrize("name", DEVICES)
 def test_a_device_says_what_it_is(name: str) -> None:
     device: Device = get(name)
-    assert device.NAME == name
+    assert name == device.NAME
     assert device.PARALLEL >= 1
     assert device.LEVEL in {Level.EMULATED, Level.DEVICE}
 

@@ -23,7 +23,7 @@ from pipeline.records import InstallRecord
 from pipeline.stages import install as stage
 
 if TYPE_CHECKING:
-    from conftest import Repository
+    from repositories import Repository
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pipeline import judge
-from pipeline.devices.check_run import CheckResult, Fault, Loaded, TestResult
+from pipeline.devices.check_result import CheckResult, Fault, Loaded, TestResult
 from pipeline.model import Arm, Outcome
 from pipeline.plan import Check, Expected
 

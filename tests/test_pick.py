@@ -20,7 +20,7 @@ from pipeline.records import PickRecord, Settings, StageResult
 from pipeline.stages import pick
 
 if TYPE_CHECKING:
-    from conftest import Repository
+    from repositories import Repository
 
 
 def context(
@@ -257,7 +257,7 @@ def test_a_shallow_clone_is_said_and_never_a_false_conflict(tmp_path: Path, upst
         check=True,
         capture_output=True,
     )
-    from conftest import Repository as Real
+    from repositories import Repository as Real
 
     with pytest.raises(HostError, match="its parent") as caught:
         pick.run(context(tmp_path, Real(shallow), [fix]))

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from conftest import Repository
+    from repositories import Repository
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from pipeline.claims.lines import changed_lines
 from pipeline.claims.reached import Seen, Subject, claim, reach
-from pipeline.devices.check_run import CheckResult, Launch
+from pipeline.devices.check_result import CheckResult, Launch
 from pipeline.model import Outcome
 
 BEFORE = b'''"""doc"""

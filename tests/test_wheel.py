@@ -24,7 +24,9 @@ def test_the_package_under_test_is_the_installed_one() -> None:
     assert "site-packages" in Path(pipeline.__file__).parts
 
 
-@pytest.mark.parametrize("name", ["_reports/comment.md.j2", "_reports/report.html.j2", "target/run_check.py", "target/probe.py"])
+@pytest.mark.parametrize(
+    "name", ["_reports/comment.md.j2", "_reports/report.html.j2", "target/run_check.py", "target/probe.py"]
+)
 def test_data_files_are_in_the_wheel(name: str) -> None:
     assert resources.files("pipeline").joinpath(name).is_file()
 

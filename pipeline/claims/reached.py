@@ -14,7 +14,7 @@ from pipeline.records import Claim
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from pipeline.devices.check_run import CheckResult, Launch
+    from pipeline.devices.check_result import CheckResult, Launch
 
 Way = Literal["executed", "launched", "not reached"]
 

@@ -17,9 +17,11 @@ if TYPE_CHECKING:
 NAME = "ascend"
 LEVEL = Level.DEVICE
 PARALLEL = 1
+FORKS = False
 
 
-def describe(_: Path) -> dict[str, str]:
+def describe(python: Path) -> dict[str, str]:
+    del python
     done = proc.run(["npu-smi", "info"], timeout=60)
     if done.code != 0:
         raise DeviceError(

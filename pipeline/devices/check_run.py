@@ -1,187 +1,172 @@
-"""Sends one check to the target interpreter and reads what it found."""
+"""Sends checks to the target interpreter and reads what they found."""
 
 from __future__ import annotations
 
 import json
 import secrets
+from dataclasses import dataclass
 from importlib import resources
-from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
-from pydantic import Field, ValidationError
+from pydantic import ValidationError
 
 from pipeline.adapters import proc
+from pipeline.devices.carried import carried
+from pipeline.devices.check_result import CheckResult
 from pipeline.errors import TargetError
-from pipeline.model import Arm, Record
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from pipeline.model import Arm
     from pipeline.plan import Check
 
-CARRIED = ("pytest", "_pytest", "pluggy", "iniconfig", "packaging", "pygments", "coverage")
-"""Pure-python packages of ours that a target may lack; it gets them from a folder at the end of its path."""
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Bench:
+    """Where checks run: the target's interpreter, the device, the arm that is in place there.
+
+    `env` is what the service adds to our environment; `files` are absolute paths of the patch's installed files; `work`
+    is an evidence folder, which gets `<name>.json` and `<name>.log` of each job.
+    """
+
+    python: Path
+    env: Mapping[str, str]
+    kit: Path
+    device: str
+    arm: Arm
+    files: Sequence[str]
+    work: Path
 
 
-class Fault(Record):
-    """One access that the device would refuse, or that would silently spoil a result."""
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Job:
+    """One check under one operator model."""
 
-    kind: str
-    task: int
-    engine: str
     name: str
-    argument: str | None = None
-    row: int | None = None
-    index: int | None = None
-    owner: str | None = None
-    offset: int | None = None
-    extent: int | None = None
-    text: str
+    check: Check
+    emulator: dict[str, Any] | None
+    cover: bool = False
 
 
-class TestResult(Record):
-    """One test of the check."""
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Answer:
+    """What a job found, the file that says so, and the command that made it."""
 
-    __test__ = False
-    nodeid: str
-    outcome: Literal["passed", "failed", "error", "skipped"]
-    seconds: float = 0
-    message: str = ""
-    detail: str = ""
-    faults: tuple[Fault, ...] = ()
-    observations: dict[str, Any] = {}
+    result: CheckResult
+    file: Path
+    command: str
 
 
-class Loaded(Record):
-    """A module of the patch as the check's process loaded it."""
-
-    module: str
-    file: str
-    sha256: str
-    source_sha256: str | None = None
-    loader: str | None = None
-    cached: str | None = None
-
-
-class Launch(Record):
-    """A kernel that was launched, with the hash of the source that was compiled."""
-
-    kernel: str
-    file: str
-    first_line: int
-    last_line: int
-    source_sha256: str
-    constexprs: tuple[dict[str, Any], ...] = ()
-    count: int = 0
-
-
-class CheckResult(Record):
-    """The file that the check runner leaves."""
-
-    schema_: Literal[1] = Field(alias="schema")
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Sent:
+    request: Path
+    result: Path
+    log: Path
     nonce: str
-    versions: dict[str, str] = {}
-    loaded: tuple[Loaded, ...] = ()
-    tests: tuple[TestResult, ...] = ()
-    faults: dict[str, int] = {}
-    launches: tuple[Launch, ...] = ()
-    reached: dict[str, tuple[int, ...]] = {}
-    limits: tuple[str, ...] = ()
-    model: dict[str, Any] = {}
-    pytest_exit: int | None = None
-    error: dict[str, Any] | None = None
 
 
-def run_check(
-    *,
-    python: Path,
-    env: Mapping[str, str],
-    kit: Path,
-    check: Check,
-    arm: Arm,
-    device: str,
-    emulator: dict[str, Any] | None,
-    files: Sequence[str],
-    work: Path,
-    name: str,
-    cover: bool = False,
-) -> tuple[CheckResult, Path, str]:
-    """Run one check in the target interpreter.
-
-    Args:
-        env: what the service adds to our environment.
-        files: absolute paths of the patch's installed files.
-        work: an evidence folder; gets `<name>.json` and `<name>.log`.
-
-    Returns:
-        What it found, the file that says so, and the command.
+def run_check(bench: Bench, job: Job) -> Answer:
+    """Run one check in a process of its own.
 
     Raises:
         TargetError: the process ended without a result.
     """
-    work.mkdir(parents=True, exist_ok=True)
-    nonce = secrets.token_hex(8)
-    result = work / f"{name}.json"
-    result.unlink(missing_ok=True)
+    sent = _write(bench, job)
+    done = _call(bench, str(sent.request), timeout=job.check.timeout, tee=sent.log)
+    return _read(sent, done, job)
+
+
+def run_batch(bench: Bench, jobs: Sequence[Job], *, parallel: int) -> list[Answer | TargetError]:
+    """Run several checks, each in a process of its own, forked from one that has imported what all of them need.
+
+    Returns:
+        One entry per job, in order; a job without a result is an error of that job alone.
+    """
+    sent = [_write(bench, job) for job in jobs]
+    batch = bench.work / "batch.json"
+    rows = [
+        {"request": str(each.request), "log": str(each.log), "timeout": job.check.timeout}
+        for each, job in zip(sent, jobs, strict=True)
+    ]
+    batch.write_text(json.dumps({"jobs": rows, "parallel": parallel}, indent=1), encoding="utf-8")
+    longest = sum(job.check.timeout for job in jobs) + 60
+    done = _call(bench, "--batch", str(batch), timeout=longest, tee=bench.work / "batch.log")
+    return [_read_or_error(each, done, job) for each, job in zip(sent, jobs, strict=True)]
+
+
+def _read_or_error(sent: _Sent, done: proc.Completed, job: Job) -> Answer | TargetError:
+    try:
+        return _read(sent, done, job)
+    except TargetError as error:
+        return error
+
+
+def _write(bench: Bench, job: Job) -> _Sent:
+    scratch = bench.work / f"{job.name}.work"
+    scratch.mkdir(parents=True, exist_ok=True)
+    sent = _Sent(
+        request=bench.work / f"{job.name}.request.json",
+        result=bench.work / f"{job.name}.json",
+        log=bench.work / f"{job.name}.log",
+        nonce=secrets.token_hex(8),
+    )
+    sent.result.unlink(missing_ok=True)
     request = {
         "schema": 1,
-        "nonce": nonce,
-        "arm": arm.value,
-        "device": device,
-        "check": {"id": check.id, "file": str((kit / check.file).resolve()), "select": check.select},
-        "emulator": emulator,
-        "files": list(files),
-        "cover": cover,
-        "carried": [str(carried(work.parent))],
-        "work": str(work / f"{name}.work"),
-        "result": str(result),
+        "nonce": sent.nonce,
+        "arm": bench.arm.value,
+        "device": bench.device,
+        "check": {
+            "id": job.check.id,
+            "file": str((bench.kit / job.check.file).resolve()),
+            "select": job.check.select,
+        },
+        "emulator": job.emulator,
+        "files": list(bench.files),
+        "cover": job.cover,
+        "carried": [str(carried(bench.work.parent))],
+        "work": str(scratch),
+        "result": str(sent.result),
         "case_limit": None,
     }
-    sent = work / f"{name}.request.json"
-    sent.write_text(json.dumps(request, indent=1), encoding="utf-8")
-    argv = [str(python), str(_script()), str(sent)]
-    done = proc.run(argv, cwd=work, env=_environment(env), timeout=check.timeout, tee=work / f"{name}.log")
-    return _read(result, nonce, done, check), result, done.command
+    sent.request.write_text(json.dumps(request, indent=1), encoding="utf-8")
+    return sent
 
 
-def _environment(extra: Mapping[str, str]) -> dict[str, str]:
-    return proc.environment({**extra, "PYTHONDONTWRITEBYTECODE": "1", "PYTHONUNBUFFERED": "1", "PYTHONHOME": None})
+def _call(bench: Bench, *args: str, timeout: float, tee: Path) -> proc.Completed:
+    script = Path(str(resources.files("pipeline"))) / "target" / "run_check.py"
+    env = {**bench.env, "PYTHONDONTWRITEBYTECODE": "1", "PYTHONUNBUFFERED": "1", "PYTHONHOME": None}
+    argv = [str(bench.python), str(script), *args]
+    return proc.run(argv, cwd=bench.work, env=proc.environment(env), timeout=timeout, tee=tee)
 
 
-def _script() -> Path:
-    return Path(str(resources.files("pipeline"))) / "target" / "run_check.py"
-
-
-def _read(path: Path, nonce: str, done: proc.Completed, check: Check) -> CheckResult:
-    why = f"it ended with code {done.code}: {(done.error_text or done.text).strip()[-1500:]}"
-    if done.code == proc.TIMED_OUT:
-        why = f"it was stopped after {check.timeout:.0f} s"
+def _read(sent: _Sent, done: proc.Completed, job: Job) -> Answer:
     try:
-        found = CheckResult.model_validate_json(path.read_bytes())
+        found = CheckResult.model_validate_json(sent.result.read_bytes())
     except (OSError, ValidationError) as error:
-        detail = "" if isinstance(error, OSError) else f"; its result cannot be read: {error}"
+        raise _no_result(sent, done, job, error) from error
+    if found.nonce != sent.nonce:
         raise TargetError(
-            f"check {check.id}: the target interpreter gave no result",
-            why=why + detail,
-            next_step=f"read {path.with_suffix('.log')}; `{done.command}` runs it again",
-        ) from error
-    if found.nonce != nonce:
-        raise TargetError(
-            f"check {check.id}: the result is not of this run", why="its nonce differs", next_step="run again"
+            f"check {job.check.id}: the result is not of this run", why="its nonce differs", next_step="run again"
         )
-    return found
+    return Answer(result=found, file=sent.result, command=done.command)
 
 
-def carried(run_folder: Path) -> Path:
-    """A folder with links to the packages that a target may lack, and to nothing else of ours."""
-    folder = run_folder / "carried"
-    folder.mkdir(parents=True, exist_ok=True)
-    for name in CARRIED:
-        spec = find_spec(name)
-        if spec and spec.origin and not (folder / name).exists():
-            source = Path(spec.origin)
-            (folder / (name if source.name == "__init__.py" else source.name)).symlink_to(
-                source.parent if source.name == "__init__.py" else source
-            )
-    return folder
+def _no_result(sent: _Sent, done: proc.Completed, job: Job, error: Exception) -> TargetError:
+    said = " ".join((done.error_text or done.text).split())[-1000:]
+    why = f"it ended with code {done.code}: {said}"
+    if done.code == proc.TIMED_OUT:
+        why = f"it was stopped after {job.check.timeout:.0f} s"
+    if isinstance(error, ValidationError):
+        why += f"; its result cannot be read: {_brief(error)}"
+    return TargetError(
+        f"check {job.check.id}: the target interpreter gave no result",
+        why=why,
+        next_step=f"read {sent.log}; `{done.command}` runs it again",
+    )
+
+
+def _brief(error: ValidationError) -> str:
+    return "; ".join(f"{'.'.join(map(str, each['loc']))}: {each['msg']}" for each in error.errors()[:5])

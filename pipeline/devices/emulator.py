@@ -17,9 +17,11 @@ if TYPE_CHECKING:
 NAME = "emulator"
 LEVEL = Level.EMULATED
 PARALLEL = min(4, os.cpu_count() or 1)
+FORKS = True
 
 
-def describe(_: Path) -> dict[str, str]:
+def describe(python: Path) -> dict[str, str]:
+    del python
     return {"device": "emulator", "what": "the target's own files on a CPU, kernels in Triton's interpreter"}
 
 

@@ -15,14 +15,26 @@ if TYPE_CHECKING:
 class Device(Protocol):
     """A module of `pipeline.devices`."""
 
-    NAME: str
-    LEVEL: Level
-    """The level that a pass of the checks here can carry."""
-    PARALLEL: int
-    """How many check processes may run at once."""
+    @property
+    def NAME(self) -> str:  # noqa: N802 - a module's constant
+        ...
 
-    @staticmethod
-    def describe(python: Path) -> dict[str, str]:
+    @property
+    def LEVEL(self) -> Level:  # noqa: N802
+        """The level that a pass of the checks here can carry."""
+        ...
+
+    @property
+    def PARALLEL(self) -> int:  # noqa: N802
+        """How many check processes may run at once."""
+        ...
+
+    @property
+    def FORKS(self) -> bool:  # noqa: N802
+        """Whether checks may be forked from a process that has imported torch; a device's runtime would not survive it."""
+        ...
+
+    def describe(self, python: Path) -> dict[str, str]:
         """Facts of the device for the report.
 
         Raises:
@@ -30,12 +42,10 @@ class Device(Protocol):
         """
         ...
 
-    @staticmethod
-    def variants(plan: Plan, check: Check) -> Mapping[str, Expected]:
+    def variants(self, plan: Plan, check: Check) -> Mapping[str, Expected]:
         """The runs of one check here, by name, each with what the arms must show."""
         ...
 
-    @staticmethod
-    def request(kit: Path, plan: Plan, variant: str) -> dict[str, Any] | None:
+    def request(self, kit: Path, plan: Plan, variant: str) -> dict[str, Any] | None:
         """The device's part of the request to the check runner."""
         ...

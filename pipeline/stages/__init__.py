@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from pipeline.stages import fixup, pick, report
+from pipeline.stages import fixup, install, pick, report, validate, verify
 
 if TYPE_CHECKING:
     from pipeline.context import Stage
 
-STAGES: Final[tuple[Stage, ...]] = (pick, fixup, report)
+STAGES: Final[tuple[Stage, ...]] = (pick, fixup, install, verify, validate, report)

@@ -2,26 +2,26 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pipeline import arms, devices, judge
-from pipeline.devices.check_run import CheckResult, run_check
+from pipeline.devices.check_result import CheckResult
+from pipeline.devices.check_run import Answer, Bench, Job, run_batch, run_check
 from pipeline.errors import PlanError, TargetError
 from pipeline.ledger import sha256_of
 from pipeline.model import Arm, Outcome
 from pipeline.records import Case, FixupRecord, InstallRecord, PickRecord, StageResult, ValidateRecord
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from pipeline.context import Context
     from pipeline.devices.protocol import Device
     from pipeline.model import Evidence
 
 NAME = "validate"
-NEEDS = ("pick", "fixup", "install")
+NEEDS = ("pick", "fixup", "install", "verify")
 REUSABLE = True
 
 
@@ -71,35 +71,52 @@ def _arm(
             next_step=f"add one to plan.toml, or choose another --device than {device.NAME}",
         )
     ctx.say(f"    arm {arm}: {len(subjects)} cases")
-    with ThreadPoolExecutor(max_workers=device.PARALLEL) as pool:
-        return list(pool.map(lambda subject: _case(ctx, device, subject, hashes), subjects))
+    answers = _answers(ctx, device, arm, subjects, tuple(hashes))
+    return [_case(ctx, subject, answer, hashes) for subject, answer in zip(subjects, answers, strict=True)]
+
+
+def _answers(
+    ctx: Context, device: Device, arm: Arm, subjects: Sequence[judge.Subject], files: Sequence[str]
+) -> list[Answer | TargetError]:
+    bench = Bench(
+        python=Path(ctx.settings.python),
+        env=ctx.plan.verify.service.env,
+        kit=ctx.kit,
+        device=device.NAME,
+        arm=arm,
+        files=files,
+        work=ctx.ledger.stage_folder(NAME) / arm.value,
+    )
+    jobs = [
+        Job(
+            name=f"{each.check.id}.{each.model}",
+            check=each.check,
+            emulator=device.request(ctx.kit, ctx.plan, each.model),
+        )
+        for each in subjects
+    ]
+    if device.FORKS:
+        return run_batch(bench, jobs, parallel=device.PARALLEL)
+    return [_alone(bench, job) for job in jobs]
+
+
+def _alone(bench: Bench, job: Job) -> Answer | TargetError:
+    try:
+        return run_check(bench, job)
+    except TargetError as error:
+        return error
 
 
 def _case(
-    ctx: Context, device: Device, subject: judge.Subject, hashes: Mapping[str, str | None]
+    ctx: Context, subject: judge.Subject, answer: Answer | TargetError, hashes: Mapping[str, str | None]
 ) -> tuple[Case, tuple[str, ...]]:
-    name = f"{subject.check.id}.{subject.model}"
-    folder = ctx.ledger.stage_folder(NAME) / subject.arm.value
-    try:
-        result, file, command = run_check(
-            python=Path(ctx.settings.python),
-            env=ctx.plan.verify.service.env,
-            kit=ctx.kit,
-            check=subject.check,
-            arm=subject.arm,
-            device=device.NAME,
-            emulator=device.request(ctx.kit, ctx.plan, subject.model),
-            files=list(hashes),
-            work=folder,
-            name=name,
-        )
-    except TargetError as error:
-        return _broken(ctx, subject, error, hashes), ()
+    if isinstance(answer, TargetError):
+        return _broken(ctx, subject, answer, hashes), ()
     claim = f"what {subject.check.id} showed on {subject.arm} under {subject.model}"
-    evidence = ctx.ledger.evidence(file, claim=claim, command=command)
-    case = judge.case(subject, result, hashes=hashes, evidence=[evidence])
+    evidence = ctx.ledger.evidence(answer.file, claim=claim, command=answer.command)
+    case = judge.case(subject, answer.result, hashes=hashes, evidence=[evidence])
     ctx.say(f"      {case.sentence} ({case.steps - case.steps_failed} of {case.steps} steps pass)")
-    return case, result.limits
+    return case, answer.result.limits
 
 
 def _broken(ctx: Context, subject: judge.Subject, error: TargetError, hashes: Mapping[str, str | None]) -> Case:

@@ -6,13 +6,13 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pipeline import devices, patch, signs
+from pipeline import devices, judge, patch, signs
 from pipeline.adapters.interpreter import probe
 from pipeline.adapters.overlay.journal import file_hash
 from pipeline.claims.complete import complete
 from pipeline.claims.loaded import Wanted, loaded
 from pipeline.claims.reached import ReachRecord, Seen, Subject, claim, reach
-from pipeline.devices.check_run import run_check
+from pipeline.devices.check_run import Bench, Job, run_check
 from pipeline.errors import HostError, PlanError
 from pipeline.model import Arm, Evidence, Outcome, Record, worst
 from pipeline.records import Claim, FixupRecord, InstallRecord, StageResult, VerifyRecord
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from pipeline.adapters.interpreter import Probed, ProbeFacts
     from pipeline.context import Context
-    from pipeline.devices.check_run import CheckResult
+    from pipeline.devices.check_result import CheckResult
     from pipeline.patch import Patch
     from pipeline.plan import Check
 
@@ -143,25 +143,35 @@ def _run(ctx: Context, record: InstallRecord, check: Check) -> tuple[CheckResult
             next_step="name another check in verify.reach, or another --device",
         )
     ctx.say(f"    which lines {check.id} reaches, under {variant}")
-    result, file, command = run_check(
+    bench = Bench(
         python=Path(ctx.settings.python),
         env=ctx.plan.verify.service.env,
         kit=ctx.kit,
-        check=check,
-        arm=record.arm,
         device=device.NAME,
-        emulator=device.request(ctx.kit, ctx.plan, variant),
+        arm=record.arm,
         files=[each.installed for each in record.files],
         work=ctx.ledger.stage_folder(NAME) / "reach",
+    )
+    job = Job(
         name=f"{check.id}.{variant}",
+        check=_narrowed(ctx, check),
+        emulator=device.request(ctx.kit, ctx.plan, variant),
         cover=True,
     )
-    return result, ctx.ledger.evidence(file, claim=f"what {check.id} executed and launched", command=command)
+    found = run_check(bench, job)
+    made = ctx.ledger.evidence(found.file, claim=f"what {check.id} executed and launched", command=found.command)
+    return found.result, made
+
+
+def _narrowed(ctx: Context, check: Check) -> Check:
+    """The part of a check that the plan chose for tracing."""
+    both = [f"({each})" for each in (check.select, ctx.plan.verify.reach_select) if each]
+    return check.model_copy(update={"select": " and ".join(both) or None})
 
 
 def _not_usable(result: CheckResult, record: InstallRecord) -> str:
     if result.error is not None:
-        return str(result.error.get("what", "it could not run"))[:300]
+        return judge.told(result.error)
     if not any(each.outcome != "skipped" for each in result.tests):
         return "nothing ran"
     wanted = {each.installed: each.after for each in record.files}

@@ -1,4 +1,4 @@
-"""Run one check in the target interpreter: ``python run_check.py REQUEST.json``.
+"""Run checks in the target interpreter: ``python run_check.py REQUEST.json``, or ``--batch BATCH.json`` for several.
 
 The answer is a file (``result`` in the request), not standard output: targets print banners when they are imported.
 Exit code 0 means that the result says what happened, whatever it was; 3 that the request itself could not be read.
@@ -21,19 +21,33 @@ def _own_folder_last() -> None:
 def main(arguments: list[str]) -> int:
     sys.dont_write_bytecode = True  # the target's folders stay as they were
     _own_folder_last()
-    from backproof_target.request import RequestError, read
-    from backproof_target.session import run
+    from backproof_target.request import RequestError
 
-    if len(arguments) != 1:
-        print("usage: run_check.py REQUEST.json", file=sys.stderr)
-        return 3
     try:
-        request = read(Path(arguments[0]))
+        if len(arguments) == 2 and arguments[0] == "--batch":
+            _several(Path(arguments[1]))
+        elif len(arguments) == 1:
+            _one(Path(arguments[0]))
+        else:
+            print("usage: run_check.py REQUEST.json | --batch BATCH.json", file=sys.stderr)
+            return 3
     except RequestError as refused:
         print(refused, file=sys.stderr)
         return 3
-    run(request)
     return 0
+
+
+def _one(path: Path) -> None:
+    from backproof_target.request import read
+    from backproof_target.session import run
+
+    run(read(path))
+
+
+def _several(path: Path) -> None:
+    from backproof_target.batch import read_jobs, run_all
+
+    run_all(*read_jobs(path))
 
 
 if __name__ == "__main__":

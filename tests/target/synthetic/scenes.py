@@ -68,7 +68,7 @@ def test_scalar_and_vector_mask(device: Any) -> None:
 
 
 @pytest.mark.parametrize("checked", [True, False])
-def test_block_pointer(device: Any, checked: bool) -> None:  # noqa: FBT001
+def test_block_pointer(device: Any, checked: bool) -> None:
     source, target = device.put(rows(3, 16)), device.put(torch.zeros(3, 16))
     kernels.block_copy[(1,)](source, target, 3, DIM=16, BLOCK=4, CHECKED=checked)
     assert torch.equal(device.read(target, "target"), rows(3, 16))

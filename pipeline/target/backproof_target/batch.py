@@ -1,0 +1,125 @@
+"""Several requests in one go: torch and Triton are imported once, then each request gets a process of its own.
+
+Importing them takes longer than most checks. Only what no arm and no kit changes is imported before the fork: the
+target's files, the kit's operators and the stand-ins are loaded in the child, so requests cannot touch each other.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import signal
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from backproof_target import result
+from backproof_target.request import Request, RequestError, read
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+_LOOK = 0.02  # seconds between two looks at the children
+
+
+@dataclass(frozen=True, kw_only=True)
+class Job:
+    """One request, where its output goes, and how many seconds it may take."""
+
+    request: Request
+    log: Path
+    timeout: float
+
+
+def read_jobs(path: Path) -> tuple[list[Job], int]:
+    """Read BATCH.json: the requests' files, and how many may run at once."""
+    try:
+        data = json.loads(path.read_text(encoding="utf-8"))
+        jobs = [_job(each) for each in data["jobs"]]
+        return jobs, max(1, int(data["parallel"]))
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise RequestError(f"{path}: {type(error).__name__}: {error}") from error
+
+
+def _job(data: dict[str, Any]) -> Job:
+    return Job(request=read(Path(data["request"])), log=Path(data["log"]), timeout=float(data["timeout"]))
+
+
+def run_all(jobs: Sequence[Job], parallel: int) -> None:
+    """Run every job; one that dies or takes too long leaves the result that says so, and the others go on."""
+    _import_what_all_share(jobs)
+    caller = os.getppid()
+    waiting = list(jobs)
+    running: dict[int, tuple[Job, float]] = {}
+    while waiting or running:
+        while waiting and len(running) < parallel:
+            job = waiting.pop(0)
+            running[_start(job)] = (job, time.monotonic())
+        _reap(running)
+        if os.getppid() != caller:  # whoever asked is gone: nobody will read the results
+            for child in running:
+                _kill(child)
+            return
+        time.sleep(_LOOK)
+
+
+def _import_what_all_share(jobs: Sequence[Job]) -> None:
+    # Triton decides at import and at decoration whether kernels are interpreted.
+    os.environ["TRITON_INTERPRET"] = "1"
+    for folder in jobs[0].request.carried if jobs else ():
+        sys.path.append(folder)
+    for name in ("torch", "triton", "triton.language", "pytest", "_pytest.assertion", "_pytest.python"):
+        with contextlib.suppress(ImportError):  # the child says what is missing, in its result
+            __import__(name)
+
+
+def _start(job: Job) -> int:
+    child = os.fork()
+    if child:
+        return child
+    code = 1
+    try:
+        _say_into(job.log)
+        from backproof_target.session import run
+
+        run(job.request)
+        code = 0
+    finally:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(code)
+
+
+def _say_into(log: Path) -> None:
+    handle = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o644)
+    os.dup2(handle, 1)
+    os.dup2(handle, 2)
+    os.close(handle)
+
+
+def _reap(running: dict[int, tuple[Job, float]]) -> None:
+    for child, (job, since) in list(running.items()):
+        done, status = os.waitpid(child, os.WNOHANG)
+        if done:
+            del running[child]
+            if os.WIFSIGNALED(status):
+                _died(job, f"signal {os.WTERMSIG(status)} ended the process")
+        elif time.monotonic() - since > job.timeout:
+            _kill(child)
+            del running[child]
+            _died(job, f"stopped after {job.timeout:.0f} s")
+
+
+def _kill(child: int) -> None:
+    with contextlib.suppress(ProcessLookupError, ChildProcessError):
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+
+
+def _died(job: Job, why: str) -> None:
+    answer = result.blank(job.request)
+    answer["error"] = {"what": "did-not-finish", "trace": why}
+    result.write(job.request.result, answer)
