@@ -291,3 +291,13 @@ def test_reach_is_not_tried_where_the_patch_is_not(tmp_path: Path, upstream: Rep
     made.target.write(CONV, FILES[CONV])
     assert _verify(made)["reached"].outcome is Outcome.ABORTED
     made.ctx.effects.close()
+
+
+def test_a_check_that_cannot_run_is_an_error(tmp_path: Path, upstream: Repository) -> None:
+    made = prepare(tmp_path, upstream, verify='reach = ["works"]')
+    installing.run(made.ctx)
+    reached = _verify(made)["reached"]  # this environment has nothing that the device needs
+    assert reached.outcome is Outcome.ERROR
+    assert "check works" in reached.sentence
+    assert reached.evidence
+    made.ctx.effects.close()
