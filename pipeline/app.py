@@ -14,7 +14,7 @@ from pipeline.adapters import overlay
 from pipeline.context import Context
 from pipeline.errors import PlanError
 from pipeline.ledger import Ledger, now
-from pipeline.records import InstallRecord, Run, Settings
+from pipeline.records import Run, Settings
 from pipeline.stages import STAGES
 
 if TYPE_CHECKING:
@@ -50,10 +50,10 @@ def stage(request: Request, say: Callable[[str], None], name: str) -> Run:
 
 def undo(request: Request, say: Callable[[str], None], *, force: bool) -> str:
     """Take a held overlay out of the target; what was there before is there again."""
-    with opened(request, say, hold=True) as (ctx, _):
-        record = ctx.ledger.need("install/install.json", InstallRecord, made_by="install")
-        done = overlay.undo(Path(record.location), force=force)
-    return f"{record.location}: {'put back' if done else 'there was nothing to put back'}"
+    done = overlay.undo_all_of(str(Ledger(request.folder).folder), force=force)
+    for site in done:
+        say(f"{site}: put back")
+    return f"{len(done)} target(s) put back" if done else "there was nothing to put back"
 
 
 def _execute(request: Request, say: Callable[[str], None], stages: Sequence[Stage], *, hold: bool) -> Run:

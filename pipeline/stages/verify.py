@@ -175,7 +175,11 @@ def _not_usable(result: CheckResult, record: InstallRecord) -> str:
     if not any(each.outcome != "skipped" for each in result.tests):
         return "nothing ran"
     wanted = {each.installed: each.after for each in record.files}
-    wrong = [each.file for each in result.loaded if wanted.get(each.file, each.sha256) != each.sha256]
+    wrong = [
+        each.file
+        for each in result.loaded
+        if wanted.get(each.file, each.sha256) != each.sha256 or each.bytecode_matches is False
+    ]
     return f"other code was loaded: {', '.join(wrong)}" if wrong else ""
 
 

@@ -21,8 +21,10 @@ def _own_folder_last() -> None:
 def main(arguments: list[str]) -> int:
     sys.dont_write_bytecode = True  # the target's folders stay as they were
     _own_folder_last()
+    from backproof_target.batch import die_with_caller
     from backproof_target.request import RequestError
 
+    die_with_caller()
     try:
         if len(arguments) == 2 and arguments[0] == "--batch":
             _several(Path(arguments[1]))

@@ -7,6 +7,7 @@ target's files, the kit's operators and the stand-ins are loaded in the child, s
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import json
 import os
 import signal
@@ -22,6 +23,7 @@ from backproof_target.request import Request, RequestError, read
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+_PR_SET_PDEATHSIG = 1
 _LOOK = 0.02  # seconds between two looks at the children
 
 
@@ -51,7 +53,6 @@ def _job(data: dict[str, Any]) -> Job:
 def run_all(jobs: Sequence[Job], parallel: int) -> None:
     """Run every job; one that dies or takes too long leaves the result that says so, and the others go on."""
     _import_what_all_share(jobs)
-    caller = os.getppid()
     waiting = list(jobs)
     running: dict[int, tuple[Job, float]] = {}
     while waiting or running:
@@ -59,10 +60,6 @@ def run_all(jobs: Sequence[Job], parallel: int) -> None:
             job = waiting.pop(0)
             running[_start(job)] = (job, time.monotonic())
         _reap(running)
-        if os.getppid() != caller:  # whoever asked is gone: nobody will read the results
-            for child in running:
-                _kill(child)
-            return
         time.sleep(_LOOK)
 
 
@@ -76,12 +73,19 @@ def _import_what_all_share(jobs: Sequence[Job]) -> None:
             __import__(name)
 
 
+def die_with_caller() -> None:
+    """Whoever asked is gone: nobody will read the result, and a device must not stay busy (prctl(2), Linux only)."""
+    with contextlib.suppress(OSError, AttributeError):
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+
+
 def _start(job: Job) -> int:
     child = os.fork()
     if child:
         return child
     code = 1
     try:
+        die_with_caller()
         _say_into(job.log)
         from backproof_target.session import run
 
