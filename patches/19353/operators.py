@@ -85,13 +85,13 @@ def _convolve(history: Any, tokens: Any, weight: Any, activation: str | None) ->
     return made, torch.cat((history.float(), tokens.float()))[-history.shape[0] :]
 
 
-def _note_null_row(call: Call, state: Any, null: int | None) -> None:
-    """What the row of the null block holds when the operator is entered."""
+def _note_null_row(call: Call, state: Any, null: int | None, indices: Any) -> None:
+    """What the row of the null block holds when the operator is entered, and whether this model goes on to compute it."""
     inside = null is not None and 0 <= null < state.shape[0]
     call.note(
         null_block_id=null,
         null_row=call.device.classify(state[null]) if inside else "n/a",
-        null_row_computed=inside and call.model == "compute-null",
+        null_row_computed=inside and call.model == "compute-null" and null in call.integers(indices),
     )
 
 
@@ -143,7 +143,7 @@ def causal_conv1d_fn(
     _validate(x, weight, conv_states)
     if bias is not None or head_num:
         raise Unmodelled("causal_conv1d_fn with a bias or a head split")
-    _note_null_row(call, conv_states, null_block_id)
+    _note_null_row(call, conv_states, null_block_id, cache_indices)
     initial = None if has_initial_state is None else call.integers(has_initial_state)
     y = call.allocate_like(x)
     for row, index, span in _segments(call, query_start_loc, cache_indices):
@@ -180,7 +180,7 @@ def causal_conv1d_update(
         raise Unmodelled("causal_conv1d_update with a bias, accepted tokens or block scheduling")
     if x.dim() != 2 or max_query_len >= 0 or x.shape[0] != conv_state_indices.shape[0]:
         raise Unmodelled("causal_conv1d_update with other than one token per request")
-    _note_null_row(call, conv_state, null_block_id)
+    _note_null_row(call, conv_state, null_block_id, conv_state_indices)
     y = call.allocate_like(x)
     if call.option("out") == "given" and out is None:
         out = torch.zeros_like(x)

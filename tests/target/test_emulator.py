@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import hashlib
+import subprocess
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from target_process import SYNTHETIC, Answer, Target
+
+from pipeline.devices.check_run import CheckResult
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -157,11 +161,39 @@ def test_the_result_says_what_ran(played: Answer) -> None:
     assert result["faults"]["echo"] == 2
 
 
+def test_the_house_can_read_it(played: Answer) -> None:
+    """The two sides share no code: this is where they meet."""
+    read = CheckResult.model_validate(played.result)
+    assert len(read.tests) == len(played.result["tests"])
+
+
 def test_the_loaded_file_is_hashed(played: Answer) -> None:
     (loaded,) = played.result["loaded"]
     assert (loaded["module"], loaded["file"]) == ("gizmo.inner.kernels", str(KERNELS))
     digest = hashlib.sha256(KERNELS.read_bytes()).hexdigest()
     assert (loaded["sha256"], loaded["source_sha256"], loaded["cached"]) == (digest, digest, None)
+    assert loaded["loader"] == "SourceFileLoader"
+
+
+@pytest.mark.parametrize("stale", [False, True])
+def test_bytecode_that_was_executed_is_compared_with_the_source(
+    synthetic: Target, target_python: Path, tmp_path: Path, stale: bool
+) -> None:
+    """An unchecked ``.pyc`` is executed whatever the file says: then no source is known to have run."""
+    module = tmp_path / "picked.py"
+    module.write_text("ANSWER = 1\n", encoding="utf-8")
+    compiling = (
+        "import py_compile as p, sys; p.compile(sys.argv[1], invalidation_mode=p.PycInvalidationMode.UNCHECKED_HASH)"
+    )
+    subprocess.run([str(target_python), "-c", compiling, str(module)], check=True)
+    if stale:
+        module.write_text("ANSWER = 2\n", encoding="utf-8")
+    check = tmp_path / "test_it.py"
+    check.write_text("import picked\n\n\ndef test_it():\n    assert picked.ANSWER == 1\n", encoding="utf-8")
+    answer = replace(synthetic, path=(*synthetic.path, tmp_path)).run(check, files=[str(module)])
+    (loaded,) = answer.result["loaded"]
+    assert loaded["cached"].endswith(".pyc")
+    assert loaded["source_sha256"] == (None if stale else loaded["sha256"])
 
 
 def test_launches_carry_the_hash_of_the_lines_on_disk(played: Answer) -> None:

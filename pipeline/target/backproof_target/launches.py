@@ -55,7 +55,7 @@ def _plain(value: Any) -> Any:
 
 
 def _source(function: Any) -> dict[str, Any]:
-    """Where the kernel stands. A kernel without a file (made by exec) has no source to compare, and says so."""
+    """Where the kernel stands. A kernel without a file (made by exec) has no source to compare: its hash is empty."""
     file = function.__code__.co_filename
     first = function.__code__.co_firstlineno
     try:
@@ -63,6 +63,6 @@ def _source(function: Any) -> dict[str, Any]:
         with open(file, "rb") as handle:  # noqa: PTH123 - a path as the code object has it, not one of ours
             lines = handle.read().split(b"\n")
     except (OSError, TypeError):
-        return {"file": file, "first_line": first, "last_line": None, "source_sha256": None}
+        return {"file": file, "first_line": first, "last_line": first, "source_sha256": ""}
     text = b"\n".join(lines[first - 1 : last]) + b"\n"
     return {"file": file, "first_line": first, "last_line": last, "source_sha256": hashlib.sha256(text).hexdigest()}

@@ -1,8 +1,9 @@
 """Which files were loaded, and whether what was executed is what is on disk.
 
 The hash of the file on disk proves nothing by itself: Python may have executed a cached ``.pyc``. So each loader of a
-file that we were asked about is watched: if it read the source, the hash of what it read is given; if it took bytecode,
-the file's source is compiled again and compared with the bytecode that it took.
+file that we were asked about is watched. ``source_sha256`` is the hash of the source that is known to have been executed:
+the one that the loader read, or, when it took bytecode (``cached``), the file's own if it compiles to that same bytecode.
+With stale bytecode there is no such hash.
 """
 
 from __future__ import annotations
@@ -72,6 +73,8 @@ class LoaderWatch:
         source = next((data for path, data in read.items() if Path(path).suffix != ".pyc"), None)
         bytecode = next((path for path in read if Path(path).suffix == ".pyc"), None) if source is None else None
         disk = file.read_bytes()
+        if bytecode is not None and _same_code(file, disk, read[bytecode]):
+            source = disk
         return {
             "module": name,
             "file": str(file),
@@ -79,7 +82,6 @@ class LoaderWatch:
             "cached": bytecode,
             "loader": type(getattr(module, "__loader__", None)).__name__,
             "source_sha256": None if source is None else hashlib.sha256(source).hexdigest(),
-            "bytecode_matches": None if bytecode is None else _same_code(file, disk, read[bytecode]),
         }
 
 

@@ -30,7 +30,7 @@ class Reach:
         self._files = [str(each.resolve()) for each in files]
         self._coverage: Any = None
         self._launched: dict[str, int] = {}
-        self.why_not = "" if wanted else "not asked for"
+        self.why_not = ""
         if wanted and self._files:
             self._prepare()
 
@@ -38,7 +38,7 @@ class Reach:
         try:
             import coverage
         except ImportError as missing:
-            self.why_not = f"coverage cannot be imported in the target: {missing}"
+            self.why_not = f"Lines were not traced: coverage cannot be imported in the target ({missing})."
             return
         self._coverage = coverage.Coverage(data_file=None, include=self._files, config_file=False, messages=False)
 

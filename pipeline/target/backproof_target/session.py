@@ -59,7 +59,7 @@ def _run(request: Request, answer: dict[str, Any], log: LaunchLog, watch: Loader
         _pytest(request, answer, opened)
     finally:
         answer["reached"] = reach.stop()
-        answer["reached_note"] = reach.why_not
+        answer["limits"] += [reach.why_not] if reach.why_not else []
 
 
 def _emulated(
@@ -147,6 +147,7 @@ def _pytest(request: Request, answer: dict[str, Any], opened: Callable[[], Abstr
 
 def _arguments(request: Request) -> list[str]:
     """Nothing of the current folder, of the check's folder or of the user's settings has a say."""
+    request.work.mkdir(parents=True, exist_ok=True)
     settings = request.work / "empty.ini"
     settings.write_text("[pytest]\n", encoding="utf-8")
     selected = ["-k", request.check.select] if request.check.select else []
