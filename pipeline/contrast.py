@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from pipeline.records import Case
 
 _SHOWN = 6
+INNER = "inner_"
+"""An observation of this name is about memory that the caller never sees: a difference there is not observable."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -47,12 +49,12 @@ def _is_limit(case: Case) -> bool:
 
 def _between(pick: Case, fixed: Case, fixups: tuple[str, ...]) -> Remark:
     names, where = ", ".join(fixups), f"{pick.check} under {pick.model}"
-    changes = _changes(pick, fixed)
-    if not changes:
-        text = f"{where}: pick and fixed show the same; the fix-up {names} changes nothing observable here"
+    seen, inside = _changes(pick, fixed)
+    if not seen:
+        text = f"{where}: the fix-up {names} changes nothing observable here"
+        text += f"; inside, it changes {_listed(inside)}" if inside else ": pick and fixed show the same"
     else:
-        more = f"; and {len(changes) - _SHOWN} more" if len(changes) > _SHOWN else ""
-        text = f"{where}: the fix-up {names} changes {'; '.join(changes[:_SHOWN])}{more}"
+        text = f"{where}: the fix-up {names} changes {_listed(seen)}"
     return Remark(text=text, evidence=(*pick.evidence, *fixed.evidence))
 
 
@@ -65,14 +67,18 @@ def _remains(case: Case) -> Remark:
     )
 
 
-def _changes(pick: Case, fixed: Case) -> list[str]:
+def _changes(pick: Case, fixed: Case) -> tuple[list[str], list[str]]:
+    """What differs where the caller can see it, and what differs only inside."""
     before, after = dict(_shown(pick)), dict(_shown(fixed))
-    keys = dict.fromkeys((*before, *after))
-    return [
-        f"{key}: {before.get(key, 'none')} → {after.get(key, 'none')}"
-        for key in keys
-        if before.get(key) != after.get(key)
-    ]
+    differ = [key for key in dict.fromkeys((*before, *after)) if before.get(key) != after.get(key)]
+    said = {key: f"{key.removeprefix(INNER)}: {before.get(key, 'none')} → {after.get(key, 'none')}" for key in differ}
+    seen = [text for key, text in said.items() if not key.startswith(INNER)]
+    return seen, [text for key, text in said.items() if key.startswith(INNER)]
+
+
+def _listed(changes: list[str]) -> str:
+    more = f"; and {len(changes) - _SHOWN} more" if len(changes) > _SHOWN else ""
+    return f"{'; '.join(changes[:_SHOWN])}{more}"
 
 
 def _shown(case: Case) -> Iterator[tuple[str, str]]:

@@ -12,7 +12,7 @@ from pipeline.records import Case
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from pipeline.devices.check_result import CheckResult, TestResult
+    from pipeline.devices.check_result import CheckResult, Loaded, TestResult
     from pipeline.model import Evidence
     from pipeline.plan import Check, Expected
 
@@ -69,7 +69,10 @@ def case(
 
 
 def observe(result: CheckResult, hashes: Mapping[str, str | None]) -> tuple[str, str]:
-    """One word for what the check showed, and why when that word is `error`."""
+    """One word for what the check showed, and why when that word is `error`.
+
+    The code that ran must be the arm's: otherwise the result says nothing about the arm.
+    """
     if result.error is not None:
         return "error", told(result.error)
     ran = [each for each in result.tests if each.outcome != "skipped"]
@@ -92,12 +95,17 @@ def told(error: Mapping[str, Any]) -> str:
 
 
 def _not_this_arm(result: CheckResult, hashes: Mapping[str, str | None]) -> str:
-    """The code that ran must be the arm's: otherwise the result says nothing about the arm."""
-    seen = [each for each in result.loaded if each.file in hashes]
-    if not seen:
+    if not any(each.file in hashes for each in result.loaded):
         return "none of the patch's files was loaded by the check"
-    wrong = [each.file for each in seen if hashes[each.file] != each.sha256 or each.bytecode_matches is False]
+    wrong = other_code(result.loaded, hashes)
     return f"not the code of this arm was loaded: {', '.join(wrong)}" if wrong else ""
+
+
+def other_code(loaded: Iterable[Loaded], hashes: Mapping[str, str | None]) -> list[str]:
+    """Files whose code, as the process took it, is not known to be the one that is wanted."""
+    return [
+        each.file for each in loaded if each.file in hashes and {each.sha256, each.source_sha256} != {hashes[each.file]}
+    ]
 
 
 def _kind(test: TestResult) -> str:

@@ -70,13 +70,16 @@ def case_sentence(case: Case) -> str:
 
 
 def arm_sentence(cases: Sequence[Case], red: Sequence[Case]) -> str:
-    """What one arm showed, counted; a limit that the plan declares is called one."""
+    """What one arm showed, counted; what the plan expects to be red still, and limits that it declares, are called so."""
     kinds = ", ".join(f"{kind} {count}" for kind, count in sorted(Counter(each.observed for each in red).items()))
-    said = f"{len(red)} of {len(cases)} red ({kinds})" if red else f"all {len(cases)} green"
-    limits = sum(each.role == "limit" for each in red)
-    said += f", {limits} of them declared as a limit" if limits else ""
+    said = [f"{len(red)} of {len(cases)} cases red ({kinds})" if red else "green in every case that must be"]
+    planned = [each for each in cases if each.observed != "pass" and each.verdict == "as-expected" and each not in red]
+    fixups = sum(each.role == "proof" for each in planned)
+    limits = sum(each.role == "limit" for each in planned)
+    said += [f"{_count(fixups, 'proof')} of a fix-up red"] if fixups else []
+    said += [f"{_count(limits, 'declared limit')} red"] if limits else []
     other = [each for each in cases if each.verdict != "as-expected"]
-    return f"{said}; {'as the plan expects' if not other else _not_expected(other)}"
+    return "; ".join([*said, "as the plan expects" if not other else _not_expected(other)])
 
 
 def _not_expected(cases: Sequence[Case]) -> str:

@@ -31,8 +31,8 @@ def fault(kind: str, *, then: str | None = None) -> TestResult:
     return TestResult(nodeid="t::f", outcome="failed", faults=faults)
 
 
-def result(*tests: TestResult, sha: str = "a" * 64, **more: Any) -> CheckResult:
-    loaded = (Loaded(module="a", file="/site/a.py", sha256=sha),)
+def result(*tests: TestResult, sha: str = "a" * 64, ran: str | None = "a" * 64, **more: Any) -> CheckResult:
+    loaded = (Loaded(module="a", file="/site/a.py", sha256=sha, source_sha256=ran),)
     return CheckResult(schema=1, nonce="n", tests=tests, loaded=loaded, **more)
 
 
@@ -66,6 +66,8 @@ MTE = fault("mte-out-of-range")
         (PROOF, Arm.FIXED, result(), "error"),
         (PROOF, Arm.BASE, result(TestResult(nodeid="t", outcome="skipped")), "error"),
         (PROOF, Arm.FIXED, result(PASSED, sha="b" * 64), "error"),
+        (PROOF, Arm.FIXED, result(PASSED, ran=None), "error"),
+        (PROOF, Arm.FIXED, result(PASSED, ran="b" * 64), "error"),
         (PROOF, Arm.FIXED, CheckResult(schema=1, nonce="n", tests=(PASSED,)), "error"),
         (PROOF, Arm.FIXED, result(PASSED, error={"what": "import failed"}), "error"),
     ],

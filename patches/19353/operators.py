@@ -90,8 +90,8 @@ def _note_null_row(call: Call, state: Any, null: int | None, indices: Any) -> No
     inside = null is not None and 0 <= null < state.shape[0]
     call.note(
         null_block_id=null,
-        null_row=call.device.classify(state[null]) if inside else "n/a",
-        null_row_computed=inside and call.model == "compute-null" and null in call.integers(indices),
+        inner_null_row=call.device.classify(state[null]) if inside else "n/a",
+        inner_null_row_computed=inside and call.model == "compute-null" and null in call.integers(indices),
     )
 
 

@@ -44,10 +44,9 @@ class Loaded(Record):
     module: str
     file: str
     sha256: str
-    source_sha256: str | None = None
+    source_sha256: str | None = Field(default=None, description="the source known to have run; None: not known")
     loader: str | None = None
     cached: str | None = None
-    bytecode_matches: bool | None = None
 
 
 class Launch(Record):
@@ -67,18 +66,13 @@ class CheckResult(Record):
 
     schema_: Literal[1] = Field(alias="schema")
     nonce: str
-    arm: str = ""
-    device: str = ""
-    check: str = ""
-    executable: str = ""
     versions: dict[str, str] = {}
     loaded: tuple[Loaded, ...] = ()
     tests: tuple[TestResult, ...] = ()
     faults: dict[str, int] = {}
     launches: tuple[Launch, ...] = ()
     reached: dict[str, tuple[int, ...]] = {}
-    reached_note: str = ""
     limits: tuple[str, ...] = ()
-    model: dict[str, Any] | None = None
+    model: dict[str, Any] = {}
     pytest_exit: int | None = None
     error: dict[str, Any] | None = None

@@ -175,11 +175,7 @@ def _not_usable(result: CheckResult, record: InstallRecord) -> str:
     if not any(each.outcome != "skipped" for each in result.tests):
         return "nothing ran"
     wanted = {each.installed: each.after for each in record.files}
-    wrong = [
-        each.file
-        for each in result.loaded
-        if wanted.get(each.file, each.sha256) != each.sha256 or each.bytecode_matches is False
-    ]
+    wrong = judge.other_code(result.loaded, wanted)
     return f"other code was loaded: {', '.join(wrong)}" if wrong else ""
 
 

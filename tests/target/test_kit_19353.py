@@ -142,7 +142,7 @@ def test_fixed_is_exact_and_its_idle_output_is_not_written(arm: Callable[..., Ta
     decode = answer.named("test_decode[")
     assert len(decode) == 24
     expected = ("passed", True, True, "zero")
-    assert shown(decode, "active_exact", "state_exact", "null_row") == {expected}
+    assert shown(decode, "active_exact", "state_exact", "inner_null_row") == {expected}
     assert shown(idle(decode), "inactive_rows", "input_overwritten") == {("passed", "poison", True)}
     assert shown(answer.named("test_inactive_output")) == {("failed", "silent")}
     for guard in ("test_null_row", "test_contiguous", "test_prefill"):
@@ -152,10 +152,10 @@ def test_fixed_is_exact_and_its_idle_output_is_not_written(arm: Callable[..., Ta
 
 def test_pick_differs_from_fixed_in_its_null_row_only(arm: Callable[..., Target]) -> None:
     answer = play(arm(PICK), "(test_decode and batch4) or test_null_row or test_prefill")
-    names = ("active_exact", "state_exact", "null_row")
+    names = ("active_exact", "state_exact", "inner_null_row")
     assert shown(answer.named("test_decode["), *names) == {("passed", True, True, "poison")}
     assert shown(idle(answer.named("test_decode[")), "inactive_rows") == {("passed", "poison")}
-    assert shown(answer.named("test_null_row"), "null_row") == {("failed", "poison")}
+    assert shown(answer.named("test_null_row"), "inner_null_row") == {("failed", "poison")}
     assert shown(answer.named("test_prefill")) == {("passed",)}
 
 

@@ -245,8 +245,8 @@ def observe_rest(device: Any, buffers: Buffers, result: Any, contents: Contents)
     note = device.notes[-1] if device.notes else {}
     device.observe(
         inactive_rows=device.classify(result[contents.inactive]),
-        null_row=note.get("null_row", "n/a"),
-        null_row_computed=note.get("null_row_computed", False),
+        inner_null_row=note.get("inner_null_row", "n/a"),
+        inner_null_row_computed=note.get("inner_null_row_computed", False),
         input_overwritten=not torch.equal(device.look(buffers.x), contents.x),
     )
 
@@ -312,7 +312,7 @@ def test_null_row(device: Any, monkeypatch: pytest.MonkeyPatch, run_mode: int) -
         run_mode=run_mode,
         initial_state_mode=initial,
     )
-    device.observe(null_block_id=seen["null"], null_row=seen["row"])
+    device.observe(null_block_id=seen["null"], inner_null_row=seen["row"])
     assert seen["row"] != "n/a", f"null block {seen['null']} is none of the {seen['rows']} rows of the state"
     assert seen["row"] == "zero", f"the null row holds {seen['row']} when the operator is entered"
 
