@@ -19,7 +19,7 @@ from test_verdict import INVENTORY
 from pipeline import render, story, verdict
 from pipeline.model import Arm, Finding, Outcome
 from pipeline.outline import Outline
-from pipeline.records import Conflict
+from pipeline.records import Claim, Conflict
 
 GOLDEN = Path(__file__).parent / "golden" / "comment-level-2.md"
 TEMPLATES = Path(__file__).parent.parent / "reports"
@@ -50,7 +50,7 @@ def claim_lines(text: str) -> list[str]:
 
 
 def test_level_2_pass_is_the_golden_comment(tmp_path: Path) -> None:
-    text = comment(proved(tmp_path))
+    text = re.sub(r"\b[0-9a-f]{64}\b", "SHA256", comment(proved(tmp_path)))
     if os.environ.get("UPDATE_GOLDEN"):
         GOLDEN.write_text(text, encoding="utf-8")
     assert text == GOLDEN.read_text(encoding="utf-8")
@@ -145,6 +145,16 @@ def test_where_a_fixup_changes_nothing_it_says_so(tmp_path: Path) -> None:
     assert "- rows under raw: the fix-up zero-row changes nothing observable here: pick and fixed show the same" in text
     assert "- rows under compute: the fix-up zero-row changes observed: fail → pass;" in text
     assert "rows under raw-bare: the output of a skipped row stays uninitialised [e15]" in text
+
+
+def test_a_claim_that_was_not_tried_rests_on_the_record(tmp_path: Path) -> None:
+    folder = no_device(tmp_path)
+    found = told(folder)
+    assert found.verify
+    untried = Claim(name="reached", sentence="not asked for", outcome=Outcome.SKIP)
+    record = found.verify.model_copy(update={"claims": (*found.verify.claims[:2], untried)})
+    text = render.comment(replace(found, verify=record), plan())
+    assert "- reached — **skip**: not asked for [e5]" in text
 
 
 def test_reuse_and_the_command_are_said(tmp_path: Path) -> None:
