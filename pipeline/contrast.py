@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from pipeline.escape import bounded
 from pipeline.model import Arm
 
 if TYPE_CHECKING:
@@ -33,13 +34,7 @@ class Remark:
 def observed(cases: Iterable[Case], *, fixups: tuple[str, ...]) -> tuple[Remark, ...]:
     """What the fix-ups change under each check and model, then what stays red with the backport."""
     cases = tuple(cases)
-    by = {(each.check, each.model, each.arm): each for each in cases}
-    pairs = dict.fromkeys((each.check, each.model) for each in cases)
-    remarks = []
-    for pair in pairs if fixups else ():
-        pick, fixed = by.get((*pair, Arm.PICK)), by.get((*pair, Arm.FIXED))
-        if pick and fixed and "error" not in {pick.verdict, fixed.verdict}:
-            remarks.append(_between(pick, fixed, fixups))
+    remarks = _differences(cases, ", ".join(fixups)) if fixups else []
     return (*remarks, *(_remains(each) for each in cases if _is_limit(each)))
 
 
@@ -47,6 +42,7 @@ def _is_limit(case: Case) -> bool:
     return case.role == "limit" and case.arm is Arm.FIXED and case.observed != "pass"
 
 
+<<<<<<< HEAD
 def _between(pick: Case, fixed: Case, fixups: tuple[str, ...]) -> Remark:
     names, where = ", ".join(fixups), f"{pick.check} under {pick.model}"
     seen, inside = _changes(pick, fixed)
@@ -56,17 +52,49 @@ def _between(pick: Case, fixed: Case, fixups: tuple[str, ...]) -> Remark:
     else:
         text = f"{where}: the fix-up {names} changes {_listed(seen)}"
     return Remark(text=text, evidence=(*pick.evidence, *fixed.evidence))
+=======
+def _differences(cases: tuple[Case, ...], fixups: str) -> list[Remark]:
+    """One remark per difference: pairs that differ in the same way share it."""
+    by = {(each.check, each.model, each.arm): each for each in cases}
+    groups: dict[tuple[str, str], list[tuple[Case, Case]]] = {}
+    for check, model in dict.fromkeys((each.check, each.model) for each in cases):
+        pick, fixed = by.get((check, model, Arm.PICK)), by.get((check, model, Arm.FIXED))
+        if pick and fixed and "error" not in {pick.verdict, fixed.verdict}:
+            groups.setdefault((check, _difference(pick, fixed, fixups)), []).append((pick, fixed))
+    return [_shared(check, text, pairs) for (check, text), pairs in groups.items()]
+
+
+def _shared(check: str, text: str, pairs: list[tuple[Case, Case]]) -> Remark:
+    models = ", ".join(pick.model for pick, _ in pairs)
+    evidence = tuple(each for pair in pairs for case in pair for each in case.evidence)
+    return Remark(text=f"{check} under {models}: {text}", evidence=evidence)
+
+
+def _difference(pick: Case, fixed: Case, fixups: str) -> str:
+    outcome, seen = _changes(_outcome(pick), _outcome(fixed)), _changes(_seen(pick), _seen(fixed))
+    if not outcome and not seen:
+        return f"pick and fixed show the same; the fix-up {fixups} changes nothing observable here"
+    if not outcome:
+        return f"the same outcome with and without the fix-up {fixups}; it changes only {_listed(seen)}"
+    return f"the fix-up {fixups} changes {_listed([*outcome, *seen])}"
+
+
+def _listed(changes: list[str]) -> str:
+    more = f"; and {len(changes) - _SHOWN} more" if len(changes) > _SHOWN else ""
+    return f"{'; '.join(changes[:_SHOWN])}{more}"
+>>>>>>> 33c2663 (Say when a fix-up changes no outcome, share what is said twice, and keep this machine's paths out of the reports)
 
 
 def _remains(case: Case) -> Remark:
     text = f"{case.check} under {case.model}: still {case.observed} with the whole backport, a limit that the plan declares"
     seen = ", ".join(f"{key} {value}" for key, value in list(flat(case.observations))[:_SHOWN])
     return Remark(
-        text=f"{text}{f'; first: {case.first}' if case.first else ''}{f' (observed: {seen})' if seen else ''}",
+        text=f"{text}{f'; first: {bounded(case.first, 200)}' if case.first else ''}{f' (observed: {seen})' if seen else ''}",
         evidence=case.evidence,
     )
 
 
+<<<<<<< HEAD
 def _changes(pick: Case, fixed: Case) -> tuple[list[str], list[str]]:
     """What differs where the caller can see it, and what differs only inside."""
     before, after = dict(_shown(pick)), dict(_shown(fixed))
@@ -79,13 +107,24 @@ def _changes(pick: Case, fixed: Case) -> tuple[list[str], list[str]]:
 def _listed(changes: list[str]) -> str:
     more = f"; and {len(changes) - _SHOWN} more" if len(changes) > _SHOWN else ""
     return f"{'; '.join(changes[:_SHOWN])}{more}"
+=======
+def _changes(before: dict[str, str], after: dict[str, str]) -> list[str]:
+    keys = dict.fromkeys((*before, *after))
+    return [
+        f"{key}: {before.get(key, 'none')} → {after.get(key, 'none')}"
+        for key in keys
+        if before.get(key) != after.get(key)
+    ]
+>>>>>>> 33c2663 (Say when a fix-up changes no outcome, share what is said twice, and keep this machine's paths out of the reports)
 
 
-def _shown(case: Case) -> Iterator[tuple[str, str]]:
-    yield "observed", case.observed
-    yield "failed steps", f"{case.steps_failed} of {case.steps}"
-    yield from flat(case.faults, "fault")
-    yield from flat(case.observations)
+def _outcome(case: Case) -> dict[str, str]:
+    told = {"observed": case.observed, "failed steps": f"{case.steps_failed} of {case.steps}"}
+    return told | dict(flat(case.faults, "fault"))
+
+
+def _seen(case: Case) -> dict[str, str]:
+    return dict(flat(case.observations))
 
 
 def flat(value: Any, name: str = "") -> Iterator[tuple[str, str]]:

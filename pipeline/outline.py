@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from pipeline.story import Story
 
 _PROOF_STAGES = ("pick", "fixup", "install", "verify", "validate")
-_REFS = 6
+_REFS = 12
 _ROWS_SHORT = 60
 _ROWS_LONG = 2000
 _WEIGHT = {"fail": 0, "warning": 1, "note": 2}
@@ -93,12 +93,13 @@ class Outline:
 
     @property
     def cases(self) -> Rows:
-        """All cases in the plan's order, or the worst first where there are too many."""
-        cases = self.story.cases
+        """The arms of each check and model beside each other; the worst first where there are too many."""
+        place = {pair: index for index, pair in enumerate(dict.fromkeys((e.check, e.model) for e in self.story.cases))}
+        cases = sorted(self.story.cases, key=lambda each: place[each.check, each.model])
         limit = _ROWS_SHORT if self.short else _ROWS_LONG
         if len(cases) > limit:
-            cases = tuple(sorted(cases, key=lambda each: case_outcome(each) is Outcome.PASS))
-        return Rows(shown=cases[:limit], more=max(0, len(cases) - limit))
+            cases.sort(key=lambda each: case_outcome(each) is Outcome.PASS)
+        return Rows(shown=tuple(cases[:limit]), more=max(0, len(cases) - limit))
 
     @property
     def grid(self) -> tuple[tuple[str, str, tuple[Case | None, ...]], ...]:

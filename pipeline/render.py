@@ -7,6 +7,7 @@ own. A line that claims something calls `refs`, which fails where there is no ev
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,11 +20,12 @@ from pipeline.outline import Outline
 from pipeline.redaction import redact, secrets
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from importlib.resources.abc import Traversable
 
     from pipeline.plan import Plan
     from pipeline.story import Story
+
+Mask = Callable[[Any], str]
 
 COMMENT_LIMIT = 60_000
 """GitHub refuses a comment of more than 65,536 characters; the rest is for what a publisher adds."""
@@ -44,17 +46,19 @@ def template_folder() -> Traversable:
 
 def comment(story: Story, plan: Plan) -> str:
     """The drafted comment for the upstream pull request, in Markdown."""
-    text = markdown_environment().get_template("comment.md.j2").render(view=Outline.of(story, plan, short=True))
+    environment = markdown_environment(_masker(story))
+    text = environment.get_template("comment.md.j2").render(view=Outline.of(story, plan, short=True))
     return fit(_sections(text), COMMENT_LIMIT)
 
 
 def page(story: Story, plan: Plan) -> str:
     """The report as one HTML file that needs nothing else."""
-    return html_environment().get_template("report.html.j2").render(view=Outline.of(story, plan, short=False))
+    environment = html_environment(_masker(story))
+    return environment.get_template("report.html.j2").render(view=Outline.of(story, plan, short=False))
 
 
-def markdown_environment() -> Environment:
-    hide = _masker()
+def markdown_environment(hide: Mask) -> Environment:
+    """Escapes for Markdown by default; `hide` takes out of each value what must not be shown."""
     environment = _environment(finalize=lambda value: _inert(value, lambda text: escape.prose(hide(text))))
     environment.filters.update(
         prose=lambda text, limit=600: escape.prose(hide(text), limit),
@@ -65,8 +69,8 @@ def markdown_environment() -> Environment:
     return environment
 
 
-def html_environment() -> Environment:
-    hide = _masker()
+def html_environment(hide: Mask) -> Environment:
+    """As `markdown_environment`, for HTML."""
     environment = _environment(finalize=lambda value: _inert(value, hide))
     environment.filters.update(bounded=lambda text, limit: escape.bounded(hide(text), limit))
     environment.globals.update(refs=_html_refs)
@@ -78,10 +82,30 @@ def _inert(value: Any, text: Callable[[Any], str]) -> str:
     return value if isinstance(value, Markup) else text(value)
 
 
-def _masker() -> Callable[[Any], str]:
-    """Takes invisible characters out, then secrets: before any escaping could hide one of them."""
+def _masker(story: Story) -> Mask:
+    """Takes invisible characters out, then secrets and this machine's paths: before escaping could hide one of them."""
     env = {f"TOKEN_{index}": value for index, value in enumerate(secrets())}
-    return lambda value: redact(escape.plain(str(value)[:_LONGEST]), env=env)
+    places = _places(story)
+
+    def hide(value: Any) -> str:
+        text = escape.plain(str(value)[:_LONGEST])
+        for path, word in places:
+            text = text.replace(path, word)
+        return redact(text, env=env)
+
+    return hide
+
+
+def _places(story: Story) -> list[tuple[str, str]]:
+    """Paths that mean nothing on another machine, the longest first, with the words of the commands."""
+    found = {
+        story.folder: "RUN",
+        story.run.settings.python: "PYTHON",
+        story.run.settings.repo: "REPO",
+        str(Path(__file__).resolve().parent.parent): "BACKPROOF",
+        str(Path.home()): "~",
+    }
+    return sorted(((path, word) for path, word in found.items() if path.count("/") > 1), key=lambda each: -len(each[0]))
 
 
 def _environment(*, finalize: Any) -> Environment:

@@ -46,6 +46,7 @@ class Story:
     inventory: DeviceInventory | None = None
     altered: frozenset[str] = frozenset()
     patch: str = ""
+    folder: str = ""
 
     @property
     def stages(self) -> tuple[StageResult, ...]:
@@ -103,7 +104,10 @@ def read(ledger: Ledger, run: Run) -> Story:
     )
     altered = frozenset(each.path for each in story.evidence if not _holds(ledger, each))
     return Story(
-        **{name: getattr(story, name) for name in ("run", *_RECORDS)}, altered=altered, patch=_patch(ledger, run)
+        **{name: getattr(story, name) for name in ("run", *_RECORDS)},
+        altered=altered,
+        patch=_patch(ledger, run),
+        folder=str(ledger.folder),
     )
 
 

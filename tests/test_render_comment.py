@@ -142,9 +142,36 @@ def test_a_reconstruction_is_said_loudly(tmp_path: Path) -> None:
 
 def test_where_a_fixup_changes_nothing_it_says_so(tmp_path: Path) -> None:
     text = comment(proved(tmp_path))
+<<<<<<< HEAD
     assert "- rows under raw: the fix-up zero-row changes nothing observable here: pick and fixed show the same" in text
+=======
+    assert (
+        "- rows under raw, raw-bare, skip: pick and fixed show the same; the fix-up zero-row changes nothing observable here"
+        in text
+    )
+>>>>>>> 33c2663 (Say when a fix-up changes no outcome, share what is said twice, and keep this machine's paths out of the reports)
     assert "- rows under compute: the fix-up zero-row changes observed: fail → pass;" in text
     assert "rows under raw-bare: the output of a skipped row stays uninitialised [e15]" in text
+
+
+def test_a_fixup_that_changes_no_outcome_is_not_given_more_than_it_does(tmp_path: Path) -> None:
+    cases = three("raw", FAULT, "pass", "pass")
+    cases[2] = cases[2].model_copy(update={"observations": {"null_row": {"zero": 24}}})
+    text = comment(proved(tmp_path, cases))
+    assert (
+        "the same outcome with and without the fix-up zero-row; it changes only inactive_rows.zero: 24 → none;" in text
+    )
+
+
+def test_paths_of_this_machine_become_the_words_of_the_commands(tmp_path: Path) -> None:
+    folder = proved(tmp_path)
+    command = f"/opt/target/python {Path(render.__file__).parent}/x.py {tmp_path}/out {Path.home()}/y"
+    folder.stage("triage", evidence=(folder.proof("triage/x.txt", "x", "a claim", command),))
+    finding = Finding(severity="warning", text="look")
+    folder.stages[-1] = folder.stages[-1].model_copy(update={"findings": (finding,)})
+    for text in (comment(folder), render.page(told(folder), plan())):
+        assert "PYTHON BACKPROOF/pipeline/x.py RUN/out ~/y" in text
+        assert str(tmp_path) not in text
 
 
 def test_a_claim_that_was_not_tried_rests_on_the_record(tmp_path: Path) -> None:

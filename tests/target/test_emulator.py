@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from target_process import SYNTHETIC, Answer, Target
 
-from pipeline.devices.check_run import CheckResult
+from pipeline.devices.check_result import CheckResult
 
 if TYPE_CHECKING:
     from pathlib import Path
