@@ -42,17 +42,6 @@ def _is_limit(case: Case) -> bool:
     return case.role == "limit" and case.arm is Arm.FIXED and case.observed != "pass"
 
 
-<<<<<<< HEAD
-def _between(pick: Case, fixed: Case, fixups: tuple[str, ...]) -> Remark:
-    names, where = ", ".join(fixups), f"{pick.check} under {pick.model}"
-    seen, inside = _changes(pick, fixed)
-    if not seen:
-        text = f"{where}: the fix-up {names} changes nothing observable here"
-        text += f"; inside, it changes {_listed(inside)}" if inside else ": pick and fixed show the same"
-    else:
-        text = f"{where}: the fix-up {names} changes {_listed(seen)}"
-    return Remark(text=text, evidence=(*pick.evidence, *fixed.evidence))
-=======
 def _differences(cases: tuple[Case, ...], fixups: str) -> list[Remark]:
     """One remark per difference: pairs that differ in the same way share it."""
     by = {(each.check, each.model, each.arm): each for each in cases}
@@ -72,17 +61,18 @@ def _shared(check: str, text: str, pairs: list[tuple[Case, Case]]) -> Remark:
 
 def _difference(pick: Case, fixed: Case, fixups: str) -> str:
     outcome, seen = _changes(_outcome(pick), _outcome(fixed)), _changes(_seen(pick), _seen(fixed))
-    if not outcome and not seen:
-        return f"pick and fixed show the same; the fix-up {fixups} changes nothing observable here"
-    if not outcome:
-        return f"the same outcome with and without the fix-up {fixups}; it changes only {_listed(seen)}"
-    return f"the fix-up {fixups} changes {_listed([*outcome, *seen])}"
+    inner = _changes(_seen(pick, inner=True), _seen(fixed, inner=True))
+    if outcome or seen:
+        same = "" if outcome else "the same outcome with and without it; "
+        return f"{same}the fix-up {fixups} changes {_listed([*outcome, *seen])}"
+    if inner:
+        return f"the fix-up {fixups} changes nothing observable here; inside, it changes {_listed(inner)}"
+    return f"pick and fixed show the same; the fix-up {fixups} changes nothing observable here"
 
 
 def _listed(changes: list[str]) -> str:
     more = f"; and {len(changes) - _SHOWN} more" if len(changes) > _SHOWN else ""
     return f"{'; '.join(changes[:_SHOWN])}{more}"
->>>>>>> 33c2663 (Say when a fix-up changes no outcome, share what is said twice, and keep this machine's paths out of the reports)
 
 
 def _remains(case: Case) -> Remark:
@@ -94,20 +84,6 @@ def _remains(case: Case) -> Remark:
     )
 
 
-<<<<<<< HEAD
-def _changes(pick: Case, fixed: Case) -> tuple[list[str], list[str]]:
-    """What differs where the caller can see it, and what differs only inside."""
-    before, after = dict(_shown(pick)), dict(_shown(fixed))
-    differ = [key for key in dict.fromkeys((*before, *after)) if before.get(key) != after.get(key)]
-    said = {key: f"{key.removeprefix(INNER)}: {before.get(key, 'none')} → {after.get(key, 'none')}" for key in differ}
-    seen = [text for key, text in said.items() if not key.startswith(INNER)]
-    return seen, [text for key, text in said.items() if key.startswith(INNER)]
-
-
-def _listed(changes: list[str]) -> str:
-    more = f"; and {len(changes) - _SHOWN} more" if len(changes) > _SHOWN else ""
-    return f"{'; '.join(changes[:_SHOWN])}{more}"
-=======
 def _changes(before: dict[str, str], after: dict[str, str]) -> list[str]:
     keys = dict.fromkeys((*before, *after))
     return [
@@ -115,7 +91,6 @@ def _changes(before: dict[str, str], after: dict[str, str]) -> list[str]:
         for key in keys
         if before.get(key) != after.get(key)
     ]
->>>>>>> 33c2663 (Say when a fix-up changes no outcome, share what is said twice, and keep this machine's paths out of the reports)
 
 
 def _outcome(case: Case) -> dict[str, str]:
@@ -123,8 +98,9 @@ def _outcome(case: Case) -> dict[str, str]:
     return told | dict(flat(case.faults, "fault"))
 
 
-def _seen(case: Case) -> dict[str, str]:
-    return dict(flat(case.observations))
+def _seen(case: Case, *, inner: bool = False) -> dict[str, str]:
+    found = {key: value for key, value in flat(case.observations) if key.startswith(INNER) is inner}
+    return {key.removeprefix(INNER): value for key, value in found.items()}
 
 
 def flat(value: Any, name: str = "") -> Iterator[tuple[str, str]]:

@@ -142,14 +142,10 @@ def test_a_reconstruction_is_said_loudly(tmp_path: Path) -> None:
 
 def test_where_a_fixup_changes_nothing_it_says_so(tmp_path: Path) -> None:
     text = comment(proved(tmp_path))
-<<<<<<< HEAD
-    assert "- rows under raw: the fix-up zero-row changes nothing observable here: pick and fixed show the same" in text
-=======
     assert (
         "- rows under raw, raw-bare, skip: pick and fixed show the same; the fix-up zero-row changes nothing observable here"
         in text
     )
->>>>>>> 33c2663 (Say when a fix-up changes no outcome, share what is said twice, and keep this machine's paths out of the reports)
     assert "- rows under compute: the fix-up zero-row changes observed: fail → pass;" in text
     assert "rows under raw-bare: the output of a skipped row stays uninitialised [e15]" in text
 
