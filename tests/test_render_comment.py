@@ -155,7 +155,7 @@ def test_a_fixup_that_changes_no_outcome_is_not_given_more_than_it_does(tmp_path
     cases[2] = cases[2].model_copy(update={"observations": {"null_row": {"zero": 24}}})
     text = comment(proved(tmp_path, cases))
     assert (
-        "the same outcome with and without the fix-up zero-row; it changes only inactive_rows.zero: 24 → none;" in text
+        "the same outcome with and without it; the fix-up zero-row changes inactive_rows.zero: 24 → none;" in text
     )
 
 
@@ -178,6 +178,14 @@ def test_a_claim_that_was_not_tried_rests_on_the_record(tmp_path: Path) -> None:
     record = found.verify.model_copy(update={"claims": (*found.verify.claims[:2], untried)})
     text = render.comment(replace(found, verify=record), plan())
     assert "- reached — **skip**: not asked for [e5]" in text
+
+
+def test_what_no_caller_can_see_is_not_called_observable(tmp_path: Path) -> None:
+    cases = three("raw", FAULT, "pass", "pass")
+    cases[1] = cases[1].model_copy(update={"observations": {"inner_row": {"poison": 24}}})
+    cases[2] = cases[2].model_copy(update={"observations": {"inner_row": {"zero": 24}}})
+    text = comment(proved(tmp_path, cases))
+    assert "changes nothing observable here; inside, it changes row.poison: 24 → none; row.zero: none → 24" in text
 
 
 def test_reuse_and_the_command_are_said(tmp_path: Path) -> None:
