@@ -3,13 +3,39 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+import sys
+from pathlib import Path
 
 import pytest
 from repositories import Repository
 
-if TYPE_CHECKING:
-    from pathlib import Path
+from pipeline import demo, plan
+
+KIT = Path(__file__).parent.parent / "patches" / "19353"
+
+
+def _say(text: str) -> None:
+    sys.stderr.write(f"{text}\n")
+
+
+@pytest.fixture(scope="session")
+def target_python() -> Path:
+    """The interpreter that has CPU torch, Triton and the real release; made once in the user's cache folder."""
+    named = os.environ.get("BACKPROOF_TARGET_PYTHON")
+    if named:
+        return Path(named)
+    target = plan.load(KIT).target
+    assert target is not None
+    return demo.environment(target, _say)
+
+
+@pytest.fixture(scope="session")
+def target_upstream(target_python: Path) -> Path:
+    """A repository made from the release's own files, with the kit's series."""
+    the_plan = plan.load(KIT)
+    assert the_plan.target is not None
+    assert target_python.exists()
+    return demo.repository(the_plan, the_plan.target, KIT, _say)
 
 
 @pytest.fixture(autouse=True)

@@ -154,9 +154,7 @@ def test_a_fixup_that_changes_no_outcome_is_not_given_more_than_it_does(tmp_path
     cases = three("raw", FAULT, "pass", "pass")
     cases[2] = cases[2].model_copy(update={"observations": {"null_row": {"zero": 24}}})
     text = comment(proved(tmp_path, cases))
-    assert (
-        "the same outcome with and without it; the fix-up zero-row changes inactive_rows.zero: 24 → none;" in text
-    )
+    assert "the same outcome with and without it; the fix-up zero-row changes inactive_rows.zero: 24 → none;" in text
 
 
 def test_paths_of_this_machine_become_the_words_of_the_commands(tmp_path: Path) -> None:

@@ -31,7 +31,7 @@ def inputs(ctx: Context) -> Mapping[str, Any]:
     installed = ctx.ledger.need("install/install.json", InstallRecord, made_by="install")
     return {
         "trees": [picked.base_tree, picked.head_tree, fixed.head_tree],
-        "target": installed.model_dump(mode="json", exclude={"held"}),
+        "target": installed.model_dump(mode="json", exclude={"held", "since"}),
         "python": ctx.settings.python,
         "device": ctx.settings.device,
         "facts": devices.get(ctx.settings.device).describe(Path(ctx.settings.python)),

@@ -1,21 +1,11 @@
-"""The target interpreter that these tests talk to."""
+"""The synthetic target that the emulator's own tests talk to."""
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import pytest
 from target_process import SYNTHETIC, Target
-
-
-@pytest.fixture(scope="session")
-def target_python() -> Path:
-    """The interpreter that has CPU torch, Triton and the release under test."""
-    named = os.environ.get("BACKPROOF_TARGET_PYTHON")
-    if not named:
-        pytest.fail("BACKPROOF_TARGET_PYTHON must name the interpreter of a target environment")
-    return Path(named)
 
 
 @pytest.fixture(scope="session")
