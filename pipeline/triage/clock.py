@@ -1,0 +1,130 @@
+"""Time as whole microseconds, because a second is too coarse: ranks fail within one millisecond of each other.
+
+Local time has no zone in these logs, so a stamp is the wall clock read as if it were UTC. Stamps without a year and
+stamps since boot carry their scale and are resolved once the whole input has been seen.
+"""
+
+from __future__ import annotations
+
+import calendar
+import datetime as dt
+import re
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import Literal
+
+SECOND = 1_000_000
+"""Microseconds."""
+
+Scale = Literal["wall", "yearless", "boot"]
+_MONTHS = {name: number for number, name in enumerate("Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split(), 1)}
+_LEAP_YEAR = 2000  # yearless stamps wait here: 29 February must fit
+_RTC = re.compile(r"setting system clock to (\d{4}-\d\d-\d\d)T(\d\d:\d\d:\d\d)")
+
+
+@dataclass(frozen=True, slots=True)
+class Stamp:
+    """A point in time: `us` microseconds on its scale, known to `step` microseconds."""
+
+    us: int
+    step: int = 1
+    scale: Scale = "wall"
+
+    @property
+    def latest(self) -> int:
+        """The last microsecond that the stamp can mean: a coarse stamp must not overtake a fine one."""
+        return self.us + self.step - 1
+
+
+@lru_cache(maxsize=4096)
+def _seconds(year: int, month: int, day: int, clock: str) -> int | None:
+    hour, minute, second = int(clock[0:2]), int(clock[3:5]), int(clock[6:8])
+    if not (1 <= year <= dt.MAXYEAR and 1 <= month <= 12 and 1 <= day <= calendar.monthrange(year, month)[1]):
+        return None
+    if hour > 23 or minute > 59 or second > 60:
+        return None
+    return calendar.timegm((year, month, day, hour, minute, second))
+
+
+def _stamp(seconds: int | None, us: int, step: int, scale: Scale = "wall") -> Stamp | None:
+    return None if seconds is None else Stamp(seconds * SECOND + us, step, scale)
+
+
+def plog(text: str) -> Stamp | None:
+    """`2026-11-03-10:15:02.118.204`: milliseconds and microseconds joined; either may be missing."""
+    seconds = _seconds(int(text[0:4]), int(text[5:7]), int(text[8:10]), text[11:19])
+    digits = text[20:].replace(".", "")
+    return _stamp(seconds, int(digits.ljust(6, "0")[:6] or 0), 10 ** max(0, 6 - len(digits)))
+
+
+def iso(text: str) -> Stamp | None:
+    """`2026-11-03 10:15:02.118204` with any separator; six digits, or MindIE's unpadded microseconds."""
+    seconds = _seconds(int(text[0:4]), int(text[5:7]), int(text[8:10]), text[11:19])
+    digits = text[20:26] if len(text) > 20 else ""
+    return _stamp(seconds, int(digits or 0), 1 if digits else SECOND)
+
+
+def compact(day: str, clock: str) -> Stamp | None:
+    """The stamp of glog: `20260608` or `0611`, then `14:45:44.404089`."""
+    us = int(clock[9:15])
+    if len(day) == 8:
+        return _stamp(_seconds(int(day[:4]), int(day[4:6]), int(day[6:]), clock), us, 1)
+    return _stamp(_seconds(_LEAP_YEAR, int(day[:2]), int(day[2:]), clock), us, 1, "yearless")
+
+
+def month_day(day: str, clock: str) -> Stamp | None:
+    """The stamp of vLLM: `11-03 09:01:09`, no year, whole seconds."""
+    return _stamp(_seconds(_LEAP_YEAR, int(day[:2]), int(day[3:5]), clock), 0, SECOND, "yearless")
+
+
+def calendar_day(month: str, day: str, clock: str, year: str | None) -> Stamp | None:
+    """The stamp of `dmesg -T` (with year) and of syslog (without)."""
+    number = _MONTHS.get(month, 0)
+    if year is None:
+        return _stamp(_seconds(_LEAP_YEAR, number, int(day), clock), 0, SECOND, "yearless")
+    return _stamp(_seconds(int(year), number, int(day), clock), 0, SECOND)
+
+
+def boot(text: str) -> Stamp:
+    """The stamp of plain dmesg: `1310493.343613` seconds since boot."""
+    whole, _, part = text.partition(".")
+    return Stamp(int(whole) * SECOND + int(part.ljust(6, "0")[:6]), 1, "boot")
+
+
+def boot_anchor(stamp: Stamp, text: str) -> int | None:
+    """Microseconds from boot to wall clock, when the kernel says how it set the clock (UTC, see docs/triage.md)."""
+    found = _RTC.search(text)
+    wall = iso(f"{found[1]} {found[2]}") if found else None
+    return wall.us - stamp.us if wall else None
+
+
+def settle(stamp: Stamp | None, *, near: int | None, boot_at: int | None) -> Stamp | None:
+    """The stamp on the wall clock: the year that brings it closest to `near`, boot time plus `boot_at`.
+
+    What cannot be resolved is no stamp at all: a wrong order is worse than none.
+    """
+    if stamp is None or stamp.scale == "wall":
+        return stamp
+    if stamp.scale == "boot":
+        return None if boot_at is None else replace(stamp, us=stamp.us + boot_at, scale="wall")
+    return None if near is None else _with_year(stamp, near)
+
+
+def _with_year(stamp: Stamp, near: int) -> Stamp | None:
+    moment = dt.datetime.fromtimestamp(stamp.us // SECOND, dt.UTC)
+    guess = dt.datetime.fromtimestamp(near // SECOND, dt.UTC).year
+    clock = f"{moment:%H:%M:%S}"
+    found = [_seconds(year, moment.month, moment.day, clock) for year in (guess - 1, guess, guess + 1)]
+    wall = [seconds * SECOND + stamp.us % SECOND for seconds in found if seconds is not None]
+    return Stamp(min(wall, key=lambda us: abs(us - near)), stamp.step) if wall else None
+
+
+def show(us: int) -> str:
+    """`2026-11-03 10:15:02.118204`."""
+    moment = dt.datetime.fromtimestamp(us // SECOND, dt.UTC)
+    return f"{moment:%Y-%m-%d %H:%M:%S}.{us % SECOND:06d}"
+
+
+def of_datetime(moment: dt.datetime) -> int:
+    """Microseconds of a moment's wall clock, its zone dropped."""
+    return calendar.timegm(moment.timetuple()) * SECOND + moment.microsecond

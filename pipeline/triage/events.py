@@ -1,0 +1,214 @@
+"""Records of all files on one clock, each tied to a process, a rank and a device."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cached_property
+from statistics import median_low
+from typing import TYPE_CHECKING, Final
+
+from pipeline.triage import clock, codes, joins
+from pipeline.triage.record import CONTINUED, UNKNOWN
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from pipeline.triage.clock import Stamp
+    from pipeline.triage.record import Entry, Tally
+    from pipeline.triage.rules import Rule, RuleBook
+    from pipeline.triage.sources import Source
+
+Process = tuple[str, str]
+"""(host, "pid 123" or the label of a file): process ids repeat from host to host."""
+_HEX: Final = re.compile(r"errcode:\((?P<a>0x[0-9a-fA-F]+|\d+)|error code = (?P<b>0x[0-9a-fA-F]+|\d+)")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Event:
+    """A record on the common clock. `time` orders it (microseconds, None without a clock)."""
+
+    entry: Entry
+    rule: Rule | None
+    process: Process
+    time: int | None
+    rank: int | None
+    device: int | None
+    kind: str | None
+    due: int = 0
+
+    @property
+    def role(self) -> str:
+        if self.rule is not None:
+            return self.rule.role
+        return "continued" if self.entry.rule == CONTINUED else "unknown"
+
+    @cached_property
+    def began(self) -> int | None:
+        """`time`, or for a timeout the moment it started to wait."""
+        return None if self.time is None else self.time - self.due
+
+    @property
+    def place(self) -> tuple[int, int]:
+        return self.entry.source, self.entry.offset
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Life:
+    """When a process wrote its first and last record, and when its log file was created (microseconds)."""
+
+    created: int | None
+    first: int | None
+    last: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class World:
+    """Everything that was read, on one clock."""
+
+    events: tuple[Event, ...]
+    lives: Mapping[Process, Life]
+    ranks: Mapping[Process, int]
+    devices: Mapping[Process, int]
+    near: int
+    boots: Mapping[str, int]
+    notes: tuple[str, ...]
+
+
+def process_of(label: str, pid: int | None) -> Process:
+    where = joins.place(label)
+    found = pid if pid is not None and pid >= 0 else where.pid
+    return where.host, label if found is None else f"pid {found}"
+
+
+def build(sources: Sequence[Source], tallies: Sequence[Tally], book: RuleBook, now: int) -> World:
+    """Resolves every stamp and every process. `now` (microseconds) is used only when no stamp has a year."""
+    near = _near(tallies, now)
+    boots = _boots(sources, tallies)
+    ranks, devices = _people(sources, tallies)
+    made = [
+        _event(entry, book, sources[tally.source].label, near, boots, ranks, devices) for tally in tallies for entry in tally.entries
+    ]
+    lives = _lives(sources, tallies, near, boots, made)
+    notes = _notes(tallies, boots, sources)
+    return World(events=tuple(made), lives=lives, ranks=ranks, devices=devices, near=near, boots=boots, notes=notes)
+
+
+def _near(tallies: Iterable[Tally], now: int) -> int:
+    walls = [stamp.us for tally in tallies for stamp in (tally.first, tally.last) if stamp and stamp.scale == "wall"]
+    walls += [entry.stamp.us for tally in tallies for entry in tally.entries[:1] if entry.stamp and entry.stamp.scale == "wall"]
+    return median_low(walls) if walls else now
+
+
+def _boots(sources: Sequence[Source], tallies: Iterable[Tally]) -> dict[str, int]:
+    """Boot time per host, where a kernel log says it."""
+    return {joins.place(sources[tally.source].label).host: tally.anchors[0] for tally in tallies if tally.anchors}
+
+
+def _people(sources: Sequence[Source], tallies: Sequence[Tally]) -> tuple[dict[Process, int], dict[Process, int]]:
+    """Rank and device per process: HCCL's largest communicator, then the launcher's prefix, then names of folders."""
+    ranks: dict[Process, tuple[int, int]] = {}
+    devices: dict[Process, int] = {}
+    for tally in tallies:
+        label = sources[tally.source].label
+        for link in tally.links:
+            who = process_of(label, link.pid)
+            if link.rank is not None and link.size > ranks.get(who, (-1, 0))[0]:
+                ranks[who] = (link.size, link.rank)
+            if link.device is not None:
+                devices.setdefault(who, link.device)
+    for tally in tallies:
+        _named(sources[tally.source].label, tally, ranks, devices)
+    return {who: rank for who, (_, rank) in ranks.items()}, devices
+
+
+def _named(label: str, tally: Tally, ranks: dict[Process, tuple[int, int]], devices: dict[Process, int]) -> None:
+    for pid, rank in tally.workers.items():
+        ranks.setdefault(process_of(label, pid), (0, rank))
+    for entry in tally.entries:
+        device = entry.device if entry.device is not None else joins.device(entry.subject) if entry.pid is not None else None
+        if device is not None:
+            devices.setdefault(process_of(label, entry.pid), device)
+    where = joins.place(label)
+    writers = {process_of(label, entry.pid) for entry in tally.entries} | {process_of(label, None)}
+    for who in writers if len(writers) <= 2 else ():
+        if where.rank is not None:
+            ranks.setdefault(who, (0, where.rank))
+        if where.device is not None:
+            devices.setdefault(who, where.device)
+
+
+def _event(
+    entry: Entry, book: RuleBook, label: str, near: int, boots: Mapping[str, int], ranks: Mapping[Process, int], devices: Mapping[Process, int]
+) -> Event:
+    rule = book.rules[entry.rule] if entry.rule > UNKNOWN else None
+    groups = book.groups(entry.rule, entry.subject) if rule is not None else {}
+    stamp = clock.settle(entry.stamp, near=near, boot_at=boots.get(joins.place(label).host))
+    who = process_of(label, entry.pid)
+    own = joins.device(entry.subject) if entry.device is None else entry.device
+    return Event(
+        entry=entry,
+        rule=rule,
+        process=who,
+        time=_time(entry, stamp),
+        rank=entry.rank if entry.rank is not None else ranks.get(who),
+        device=own if own is not None else devices.get(who),
+        kind=_kind(rule, entry.subject),
+        due=_due(rule, groups),
+    )
+
+
+def _time(entry: Entry, stamp: Stamp | None) -> int | None:
+    """A coarse stamp of text means its last microsecond, for the text repeats what happened; the kernel speaks first."""
+    if stamp is None or not entry.dated:
+        return None
+    return stamp.us if entry.form == "kernel" else stamp.latest
+
+
+def _kind(rule: Rule | None, subject: str) -> str | None:
+    """The rule's kind, made precise by the error code of an AI Core report."""
+    if rule is None or rule.kind != "aicore":
+        return rule.kind if rule else None
+    hit = _HEX.search(subject)
+    precise = codes.aicore_kind(hit["a"] or hit["b"]) if hit else None
+    return precise or rule.kind
+
+
+def _due(rule: Rule | None, groups: Mapping[str, str]) -> int:
+    """Microseconds that a timeout had waited when it was written."""
+    if rule is None:
+        return 0
+    seconds = int(groups["timeout"][:6]) if "timeout" in groups else rule.timeout_default or 0
+    return seconds * clock.SECOND
+
+
+def _lives(
+    sources: Sequence[Source], tallies: Sequence[Tally], near: int, boots: Mapping[str, int], made: Sequence[Event]
+) -> dict[Process, Life]:
+    spans: dict[Process, list[int]] = {}
+    created: dict[Process, int] = {}
+    for tally in tallies:
+        label = sources[tally.source].label
+        if joins.place(label).pid is None:
+            continue
+        who = process_of(label, None)
+        ends = [clock.settle(stamp, near=near, boot_at=boots.get(who[0])) for stamp in (tally.first, tally.last)]
+        spans.setdefault(who, []).extend(stamp.us for stamp in ends if stamp)
+        if (born := joins.created(label)) is not None:
+            created[who] = min(born, created.get(who, born))
+    for event in made:
+        if event.time is not None and event.entry.form == "plog":
+            spans.setdefault(event.process, []).append(event.time)
+    return {
+        who: Life(created=created.get(who), first=min(span, default=None), last=max(span, default=None)) for who, span in spans.items()
+    }
+
+
+def _notes(tallies: Iterable[Tally], boots: Mapping[str, int], sources: Sequence[Source]) -> tuple[str, ...]:
+    hosts = {joins.place(source.label).host for source in sources} - {""}
+    notes = []
+    if any(t.last and t.last.scale == "boot" for t in tallies) and not boots:
+        notes.append("a kernel log counts from boot and no line tells when that was: its lines are not ordered against the others (use dmesg -T)")
+    if len(hosts) > 1:
+        notes.append(f"{len(hosts)} hosts ({', '.join(sorted(hosts)[:8])}): the order between them is as good as their clocks agree")
+    return tuple(notes)

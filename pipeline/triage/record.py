@@ -1,0 +1,184 @@
+"""Turns lines into a bounded tally of records, whatever the input: some are kept, all are counted."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final
+
+from pipeline.triage import clock, heads, joins, serverlog
+
+if TYPE_CHECKING:
+    from pipeline.triage.clock import Stamp
+    from pipeline.triage.heads import Head
+    from pipeline.triage.joins import Link
+    from pipeline.triage.rules import RuleBook
+    from pipeline.triage.serverlog import Load, Mark
+
+KEEP: Final = 500
+"""Records of one role that are kept of one range; all are counted."""
+LOADS: Final = 4000
+_SHAPES: Final = 4000
+_DIGITS: Final = str.maketrans("0123456789", "##########")
+
+UNKNOWN: Final = -1
+CONTINUED: Final = -2
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """One record that matters. `rule` is an index, or UNKNOWN, or CONTINUED for a line that only continues a block.
+
+    `line` is 0 until somebody counts; `block` is the offset where an exception text starts; `dated` says that `stamp`
+    is the record's own, not that of what stood before it.
+    """
+
+    source: int
+    offset: int
+    line: int
+    rule: int
+    form: str
+    pid: int | None
+    rank: int | None
+    device: int | None
+    stamp: Stamp | None
+    dated: bool
+    block: int
+    prefixed: bool
+    subject: str
+
+
+@dataclass(slots=True)
+class Tally:
+    """What one range gave: kept records and counts of all. Bounded, whatever the input."""
+
+    source: int
+    entries: list[Entry] = field(default_factory=list)
+    kept: Counter[str] = field(default_factory=Counter)
+    roles: Counter[str] = field(default_factory=Counter)
+    errors: Counter[int | None] = field(default_factory=Counter)
+    shapes: Counter[str] = field(default_factory=Counter)
+    links: list[Link] = field(default_factory=list)
+    workers: dict[int, int] = field(default_factory=dict)
+    loads: list[Load] = field(default_factory=list)
+    marks: list[Mark] = field(default_factory=list)
+    anchors: list[int] = field(default_factory=list)
+    first: Stamp | None = None
+    last: Stamp | None = None
+
+
+class Reader:
+    """Turns lines into the records of a tally; remembers the exception text it is in and the last time it saw."""
+
+    def __init__(self, source: int, book: RuleBook) -> None:
+        self.tally = Tally(source=source)
+        self._book = book
+        self._block = -1
+        self._bare = False
+        self._stamp: Stamp | None = None
+
+    def feed(self, raw: bytes, offset: int, line: int) -> None:
+        """One physical line, without a bound on what it may hold."""
+        for head in heads.read(raw):
+            self._record(head, offset, line)
+
+    def introduce(self, raw: bytes) -> None:
+        """A line at the start of a large file: who the process is and when it began, nothing else."""
+        for head in heads.read(raw):
+            self.tally.first = self.tally.first or head.stamp
+            if (found := joins.link(head)) is not None:
+                self.tally.links.append(found)
+
+    def close(self, raw: bytes) -> None:
+        """The last line of a file of which not every line is read: its time says how long the process lived."""
+        for head in heads.read(raw):
+            self.tally.last = head.stamp or self.tally.last
+
+    def _record(self, head: Head, offset: int, line: int) -> None:
+        tally = self.tally
+        if head.stamp is not None:
+            self._stamp = tally.last = head.stamp
+            tally.first = tally.first or head.stamp
+        if head.rank is not None and head.pid is not None and len(tally.workers) < KEEP:
+            tally.workers[head.pid] = head.rank
+        rule = self._book.match(head)
+        if head.is_error:
+            tally.errors[head.pid] += 1
+            self._shape(head.subject)
+        if not (head.is_error and head.form == "plog"):
+            self._context(head, offset)
+        continued = self._follow(head, offset)
+        if rule == UNKNOWN and continued:
+            rule = CONTINUED
+        if rule >= 0 or continued or (head.is_error and head.form != "kernel"):
+            self._keep(head, rule, offset, line)
+
+    def _shape(self, subject: str) -> None:
+        shape = subject[:160].translate(_DIGITS)
+        if shape in self.tally.shapes or len(self.tally.shapes) < _SHAPES:
+            self.tally.shapes[shape] += 1
+
+    def _context(self, head: Head, offset: int) -> None:
+        """Lines that say who a process is, how the server fared, when the kernel booted."""
+        tally = self.tally
+        if head.form == "text":
+            self._server(head, offset)
+        elif head.form == "kernel":
+            anchor = clock.boot_anchor(head.stamp, head.subject) if head.stamp and head.stamp.scale == "boot" else None
+            if anchor is not None:
+                tally.anchors.append(anchor)
+        elif len(tally.links) < KEEP and (found := joins.link(head)) is not None:
+            tally.links.append(found)
+
+    def _server(self, head: Head, offset: int) -> None:
+        tally = self.tally
+        if (load := serverlog.load(head, self._stamp)) is not None:
+            tally.loads.append(load)
+            if len(tally.loads) > LOADS:  # a day of statistics: every second one will do
+                del tally.loads[1::2]
+        elif (mark := serverlog.mark(head, self._stamp, offset)) is not None and len(tally.marks) < KEEP:
+            tally.marks.append(mark)
+
+    def _follow(self, head: Head, offset: int) -> bool:
+        """Keeps track of the exception text; says whether this line only continues it."""
+        if head.form != "text":
+            self._block = -1
+            return False
+        if head.alarm:
+            if not (self._bare and self._block >= 0):
+                self._block = offset
+            self._bare = "Inner Error!" in head.subject and head.stamp is None
+            return False
+        self._bare = False
+        if self._block < 0 or not head.subject.strip():
+            return False
+        if head.subject[0].isspace() or head.subject.startswith(("TraceBack (most", "Possible Cause:", "Solution:")):
+            return True
+        self._block = -1
+        return False
+
+    def _keep(self, head: Head, rule: int, offset: int, line: int) -> None:
+        role = self._book.rules[rule].role if rule >= 0 else ("continued" if rule == CONTINUED else "unknown")
+        tally = self.tally
+        tally.roles[role] += 1
+        if role == "context" or tally.kept[role] >= KEEP:
+            return
+        tally.kept[role] += 1
+        own = head.stamp is not None and (self._block < 0 or bool(head.alarm))
+        tally.entries.append(
+            Entry(
+                source=tally.source,
+                offset=offset,
+                line=line,
+                rule=rule,
+                form=head.form,
+                pid=head.pid,
+                rank=head.rank,
+                device=head.device,
+                stamp=head.stamp or self._stamp,
+                dated=own or (self._block < 0 and self._stamp is not None),
+                block=self._block,
+                prefixed=head.prefixed,
+                subject=head.subject[:1200],
+            )
+        )
