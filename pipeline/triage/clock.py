@@ -17,7 +17,12 @@ SECOND = 1_000_000
 """Microseconds."""
 
 Scale = Literal["wall", "yearless", "boot"]
-_MONTHS = {name: number for number, name in enumerate("Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split(), 1)}
+_MONTHS = {
+    name: number
+    for number, name in enumerate(
+        ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"], 1
+    )
+}
 _LEAP_YEAR = 2000  # yearless stamps wait here: 29 February must fit
 _RTC = re.compile(r"setting system clock to (\d{4}-\d\d-\d\d)T(\d\d:\d\d:\d\d)")
 

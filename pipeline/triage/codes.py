@@ -66,6 +66,11 @@ def aicore_kind(code: str) -> str | None:
     return tables()["aicore_kind"].entries.get(normal(code))
 
 
+def ts_kind(code: str | None) -> str | None:
+    """The first-scene kind that a TS code means, if it means a precise one."""
+    return tables()["ts_kind"].entries.get(normal(code)) if code else None
+
+
 def seen(subject: str) -> list[Code]:
     """All numbers of a line that a table knows, in the order of the chain: TS, inner, ACL, alarm."""
     found = [decode(table, hit) for table, pattern in _SEEN for hit in pattern.findall(subject)]

@@ -81,22 +81,61 @@ def process_of(label: str, pid: int | None) -> Process:
     return where.host, label if found is None else f"pid {found}"
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Frame:
+    """What ties a record to the common clock and to a process."""
+
+    book: RuleBook
+    near: int
+    boots: Mapping[str, int]
+    ranks: Mapping[Process, int]
+    devices: Mapping[Process, int]
+
+    def wall(self, stamp: Stamp | None, host: str) -> Stamp | None:
+        return clock.settle(stamp, near=self.near, boot_at=self.boots.get(host))
+
+    def event(self, entry: Entry, label: str) -> Event:
+        rule = self.book.rules[entry.rule] if entry.rule > UNKNOWN else None
+        groups = self.book.groups(entry.rule, entry.subject) if rule is not None else {}
+        who = process_of(label, entry.pid)
+        own = joins.device(entry.subject) if entry.device is None else entry.device
+        return Event(
+            entry=entry,
+            rule=rule,
+            process=who,
+            time=_time(entry, self.wall(entry.stamp, who[0])),
+            rank=entry.rank if entry.rank is not None else self.ranks.get(who),
+            device=own if own is not None else self.devices.get(who),
+            kind=_kind(rule, entry.subject, groups),
+            due=_due(rule, groups),
+        )
+
+
 def build(sources: Sequence[Source], tallies: Sequence[Tally], book: RuleBook, now: int) -> World:
     """Resolves every stamp and every process. `now` (microseconds) is used only when no stamp has a year."""
-    near = _near(tallies, now)
     boots = _boots(sources, tallies)
     ranks, devices = _people(sources, tallies)
-    made = [
-        _event(entry, book, sources[tally.source].label, near, boots, ranks, devices) for tally in tallies for entry in tally.entries
-    ]
-    lives = _lives(sources, tallies, near, boots, made)
-    notes = _notes(tallies, boots, sources)
-    return World(events=tuple(made), lives=lives, ranks=ranks, devices=devices, near=near, boots=boots, notes=notes)
+    frame = Frame(book=book, near=_near(tallies, now), boots=boots, ranks=ranks, devices=devices)
+    made = [frame.event(entry, sources[tally.source].label) for tally in tallies for entry in tally.entries]
+    return World(
+        events=tuple(made),
+        lives=_lives(sources, tallies, frame, made),
+        ranks=ranks,
+        devices=devices,
+        near=frame.near,
+        boots=boots,
+        notes=_notes(tallies, boots, sources),
+    )
 
 
 def _near(tallies: Iterable[Tally], now: int) -> int:
     walls = [stamp.us for tally in tallies for stamp in (tally.first, tally.last) if stamp and stamp.scale == "wall"]
-    walls += [entry.stamp.us for tally in tallies for entry in tally.entries[:1] if entry.stamp and entry.stamp.scale == "wall"]
+    walls += [
+        entry.stamp.us
+        for tally in tallies
+        for entry in tally.entries[:1]
+        if entry.stamp and entry.stamp.scale == "wall"
+    ]
     return median_low(walls) if walls else now
 
 
@@ -126,7 +165,9 @@ def _named(label: str, tally: Tally, ranks: dict[Process, tuple[int, int]], devi
     for pid, rank in tally.workers.items():
         ranks.setdefault(process_of(label, pid), (0, rank))
     for entry in tally.entries:
-        device = entry.device if entry.device is not None else joins.device(entry.subject) if entry.pid is not None else None
+        device = (
+            entry.device if entry.device is not None else joins.device(entry.subject) if entry.pid is not None else None
+        )
         if device is not None:
             devices.setdefault(process_of(label, entry.pid), device)
     where = joins.place(label)
@@ -138,26 +179,6 @@ def _named(label: str, tally: Tally, ranks: dict[Process, tuple[int, int]], devi
             devices.setdefault(who, where.device)
 
 
-def _event(
-    entry: Entry, book: RuleBook, label: str, near: int, boots: Mapping[str, int], ranks: Mapping[Process, int], devices: Mapping[Process, int]
-) -> Event:
-    rule = book.rules[entry.rule] if entry.rule > UNKNOWN else None
-    groups = book.groups(entry.rule, entry.subject) if rule is not None else {}
-    stamp = clock.settle(entry.stamp, near=near, boot_at=boots.get(joins.place(label).host))
-    who = process_of(label, entry.pid)
-    own = joins.device(entry.subject) if entry.device is None else entry.device
-    return Event(
-        entry=entry,
-        rule=rule,
-        process=who,
-        time=_time(entry, stamp),
-        rank=entry.rank if entry.rank is not None else ranks.get(who),
-        device=own if own is not None else devices.get(who),
-        kind=_kind(rule, entry.subject),
-        due=_due(rule, groups),
-    )
-
-
 def _time(entry: Entry, stamp: Stamp | None) -> int | None:
     """A coarse stamp of text means its last microsecond, for the text repeats what happened; the kernel speaks first."""
     if stamp is None or not entry.dated:
@@ -165,13 +186,13 @@ def _time(entry: Entry, stamp: Stamp | None) -> int | None:
     return stamp.us if entry.form == "kernel" else stamp.latest
 
 
-def _kind(rule: Rule | None, subject: str) -> str | None:
-    """The rule's kind, made precise by the error code of an AI Core report."""
+def _kind(rule: Rule | None, subject: str, groups: Mapping[str, str]) -> str | None:
+    """The rule's kind, made precise by the error code of an AI Core report or the TS code of its task."""
     if rule is None or rule.kind != "aicore":
         return rule.kind if rule else None
     hit = _HEX.search(subject)
     precise = codes.aicore_kind(hit["a"] or hit["b"]) if hit else None
-    return precise or rule.kind
+    return precise or codes.ts_kind(groups.get("ts")) or rule.kind
 
 
 def _due(rule: Rule | None, groups: Mapping[str, str]) -> int:
@@ -183,7 +204,7 @@ def _due(rule: Rule | None, groups: Mapping[str, str]) -> int:
 
 
 def _lives(
-    sources: Sequence[Source], tallies: Sequence[Tally], near: int, boots: Mapping[str, int], made: Sequence[Event]
+    sources: Sequence[Source], tallies: Sequence[Tally], frame: Frame, made: Sequence[Event]
 ) -> dict[Process, Life]:
     spans: dict[Process, list[int]] = {}
     created: dict[Process, int] = {}
@@ -192,7 +213,7 @@ def _lives(
         if joins.place(label).pid is None:
             continue
         who = process_of(label, None)
-        ends = [clock.settle(stamp, near=near, boot_at=boots.get(who[0])) for stamp in (tally.first, tally.last)]
+        ends = [frame.wall(stamp, who[0]) for stamp in (tally.first, tally.last)]
         spans.setdefault(who, []).extend(stamp.us for stamp in ends if stamp)
         if (born := joins.created(label)) is not None:
             created[who] = min(born, created.get(who, born))
@@ -200,7 +221,8 @@ def _lives(
         if event.time is not None and event.entry.form == "plog":
             spans.setdefault(event.process, []).append(event.time)
     return {
-        who: Life(created=created.get(who), first=min(span, default=None), last=max(span, default=None)) for who, span in spans.items()
+        who: Life(created=created.get(who), first=min(span, default=None), last=max(span, default=None))
+        for who, span in spans.items()
     }
 
 
@@ -208,7 +230,11 @@ def _notes(tallies: Iterable[Tally], boots: Mapping[str, int], sources: Sequence
     hosts = {joins.place(source.label).host for source in sources} - {""}
     notes = []
     if any(t.last and t.last.scale == "boot" for t in tallies) and not boots:
-        notes.append("a kernel log counts from boot and no line tells when that was: its lines are not ordered against the others (use dmesg -T)")
+        notes.append(
+            "a kernel log counts from boot and no line tells when that was: its lines are not ordered against the others (use dmesg -T)"
+        )
     if len(hosts) > 1:
-        notes.append(f"{len(hosts)} hosts ({', '.join(sorted(hosts)[:8])}): the order between them is as good as their clocks agree")
+        notes.append(
+            f"{len(hosts)} hosts ({', '.join(sorted(hosts)[:8])}): the order between them is as good as their clocks agree"
+        )
     return tuple(notes)

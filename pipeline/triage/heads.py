@@ -50,14 +50,20 @@ _ALARM = re.compile(
 _GLOG = re.compile(
     r"(?P<level>[IWEF])(?P<day>\d{8}|\d{4}) (?P<clock>\d\d:\d\d:\d\d\.\d{6})\d* +(?P<tid>\d+) (?P<at>[\w./-]+:\d+)\] "
 )
-_TORCH_WARNING = re.compile(r"\[(?P<level>[IWEF])(?P<day>\d{3,4}) (?P<clock>\d\d:\d\d:\d\d\.\d{6})\d* (?P<at>\S+:\d+)\] ")
+_TORCH_WARNING = re.compile(
+    r"\[(?P<level>[IWEF])(?P<day>\d{3,4}) (?P<clock>\d\d:\d\d:\d\d\.\d{6})\d* (?P<at>\S+:\d+)\] "
+)
 _MINDIE = re.compile(
     r"\[(?P<ts>\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{1,6})\] \[(?P<level>trace|debug|info|warn|error|fatal)\] \[(?P<pid>\d+)\] "
 )
 _UVICORN = re.compile(r"(?P<level>DEBUG|INFO|WARNING|ERROR|CRITICAL):?\s+")
-_DMESG = re.compile(r"\[(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun) (?P<month>[A-Z][a-z]{2}) +(?P<day>\d{1,2}) (?P<clock>[\d:]{8}) (?P<year>\d{4})\] ")
+_DMESG = re.compile(
+    r"\[(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun) (?P<month>[A-Z][a-z]{2}) +(?P<day>\d{1,2}) (?P<clock>[\d:]{8}) (?P<year>\d{4})\] "
+)
 _BOOT = re.compile(r"\[ *(?P<boot>\d{1,12}\.\d{1,6})\] ")
-_SYSLOG = re.compile(r"(?P<month>[A-Z][a-z]{2}) +(?P<day>\d{1,2}) (?P<clock>\d\d:\d\d:\d\d) \S+ kernel: (?:\[ *[\d.]+\] )?")
+_SYSLOG = re.compile(
+    r"(?P<month>[A-Z][a-z]{2}) +(?P<day>\d{1,2}) (?P<clock>\d\d:\d\d:\d\d) \S+ kernel: (?:\[ *[\d.]+\] )?"
+)
 _SYSLOG_ISO = re.compile(
     r"(?P<ts>\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,6})?)(?:Z|[+-]\d\d:\d\d)?(?:\|\w+\|kernel\[-\]\|(?:\[ *[\d.]+\] ?)?| \S+ kernel: )"
 )
@@ -109,7 +115,10 @@ def read(raw: bytes) -> tuple[Head, ...]:
 
 def _with_lead(line: str, found: list[re.Match[str]]) -> list[Head]:
     prefix = strip(line)
-    heads = [_plog(line, hit, after.start() if after else None, prefix) for hit, after in zip(found, [*found[1:], None], strict=True)]
+    heads = [
+        _plog(line, hit, after.start() if after else None, prefix)
+        for hit, after in zip(found, [*found[1:], None], strict=True)
+    ]
     lead = line[prefix.length : found[0].start()]
     return [_loose(line[: found[0].start()]), *heads] if len(lead.strip()) > 40 else heads
 
@@ -157,7 +166,13 @@ def _loose(line: str) -> Head:
 
 
 def _kernel(rest: str) -> Head | None:
-    hit = _DMESG.match(rest) or _SYSLOG.match(rest) or _SYSLOG_ISO.match(rest) or _HISTORY.match(rest) or _BOOT.match(rest)
+    hit = (
+        _DMESG.match(rest)
+        or _SYSLOG.match(rest)
+        or _SYSLOG_ISO.match(rest)
+        or _HISTORY.match(rest)
+        or _BOOT.match(rest)
+    )
     if hit is None:
         return None
     subject = rest[hit.end() :]

@@ -15,12 +15,20 @@ if TYPE_CHECKING:
 # op_base.cc, hccl_communicator.cc). The largest communicator is the world.
 _LINKS: Final = (
     re.compile(r"SetupAgent rankNum\[(?P<size>\d+)\], rank\[(?P<rank>\d+)\](?:.*?logicDevId\[(?P<device>\d+)\])?"),
-    re.compile(r"Entry-HcclCommInitRootInfo\w*:ranks\[(?P<size>\d+)\], rank\[(?P<rank>\d+)\](?:.*?deviceLogicId\[(?P<device>\d+)\])?"),
-    re.compile(r"hcclCommInitInfo:.*?rank\[(?P<rank>\d+)\], totalRanks\[(?P<size>\d+)\](?:.*?logicDevId\[(?P<device>\d+)\])?"),
-    re.compile(r"\[RootInfoDetect\] nRanks\[(?P<size>\d+)\], rank\[(?P<rank>\d+)\](?:.*?deviceLogicId\[(?P<device>\d+)\])?"),
+    re.compile(
+        r"Entry-HcclCommInitRootInfo\w*:ranks\[(?P<size>\d+)\], rank\[(?P<rank>\d+)\](?:.*?deviceLogicId\[(?P<device>\d+)\])?"
+    ),
+    re.compile(
+        r"hcclCommInitInfo:.*?rank\[(?P<rank>\d+)\], totalRanks\[(?P<size>\d+)\](?:.*?logicDevId\[(?P<device>\d+)\])?"
+    ),
+    re.compile(
+        r"\[RootInfoDetect\] nRanks\[(?P<size>\d+)\], rank\[(?P<rank>\d+)\](?:.*?deviceLogicId\[(?P<device>\d+)\])?"
+    ),
     re.compile(r"enter into open process deviceId\[(?P<device>\d+)\] rankSize\[(?P<size>\d+)\]"),
 )
-LINK_NEEDLE: Final = rb"SetupAgent rankNum|Entry-HcclCommInitRootInfo|hcclCommInitInfo:|\[RootInfoDetect\]|enter into open process"
+LINK_NEEDLE: Final = (
+    rb"SetupAgent rankNum|Entry-HcclCommInitRootInfo|hcclCommInitInfo:|\[RootInfoDetect\]|enter into open process"
+)
 """What to look for when only parts of a file are read."""
 
 # What a line calls its device: logical ids of the host process; a chip and die only when nothing better is there.
@@ -39,7 +47,10 @@ _KERNEL: Final = (
 _PROCESS_LABEL: Final = re.compile(r"(?:^|/)(?:plog|device-app|device)-(?P<pid>\d+)_(?P<ts>\d{14,20})")
 _RANK_LABEL: Final = re.compile(r"(?:^|/)rank[_-]?(?P<rank>\d+)(?=[/_.-]|$)", re.IGNORECASE)
 _DEVICE_LABEL: Final = re.compile(r"(?:^|/)device-(?P<device>\d{1,3})/")
-_HOST_LABEL: Final = re.compile(r"(?:^|/)(?P<host>(?:node|host|server|worker|master)[_-]?[\w.]*?\d[\w.]*|\d{1,3}(?:\.\d{1,3}){3})(?=/)", re.IGNORECASE)
+_HOST_LABEL: Final = re.compile(
+    r"(?:^|/)(?P<host>(?:node|host|server|worker|master)[_-]?[\w.]*?\d[\w.]*|\d{1,3}(?:\.\d{1,3}){3})(?=/)",
+    re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,7 +89,9 @@ def link(head: Head) -> Link | None:
     for pattern in _LINKS:
         if hit := pattern.search(head.subject):
             part = hit.groupdict()
-            return Link(pid=head.pid, rank=_number(part.get("rank")), device=_number(part.get("device")), size=int(part["size"]))
+            return Link(
+                pid=head.pid, rank=_number(part.get("rank")), device=_number(part.get("device")), size=int(part["size"])
+            )
     return None
 
 
@@ -87,7 +100,9 @@ def _number(text: str | None) -> int | None:
 
 
 def place(label: str) -> Place:
-    process, rank, device, host = (each.search(label) for each in (_PROCESS_LABEL, _RANK_LABEL, _DEVICE_LABEL, _HOST_LABEL))
+    process, rank, device, host = (
+        each.search(label) for each in (_PROCESS_LABEL, _RANK_LABEL, _DEVICE_LABEL, _HOST_LABEL)
+    )
     return Place(
         host=host["host"] if host else "",
         pid=int(process["pid"]) if process else None,

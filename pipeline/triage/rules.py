@@ -6,7 +6,6 @@ import tomllib
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import re2
@@ -19,6 +18,7 @@ from pipeline.triage import heads
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from importlib.resources.abc import Traversable
+    from pathlib import Path
 
     from pipeline.triage.heads import Head
 
@@ -42,7 +42,9 @@ class Rule(Record):
     pattern: str
     role: Role
     form: Literal["plog", "text", "kernel", "any"] = "any"
-    level: Literal["error", "any"] = Field("error", description="of a plog line; text and kernel lines are always tried")
+    level: Literal["error", "any"] = Field(
+        "error", description="of a plog line; text and kernel lines are always tried"
+    )
     kind: str | None = None
     priority: int = Field(50, description="the lowest that matches wins; equal ones in the order of the files")
     weight: int = Field(0, description="of a first scene: breaks ties and orders what has no clock")
@@ -106,8 +108,13 @@ def book() -> RuleBook:
 
 def load(folder: Traversable) -> RuleBook:
     """Rules of `rules/*.toml` and kinds of `kinds.toml` in a folder; raises PlanError naming every broken rule."""
-    kinds = {name: Kind.model_validate(value) for name, value in tomllib.loads((folder / "kinds.toml").read_text("utf-8")).items()}
-    files = sorted((each for each in (folder / "rules").iterdir() if each.name.endswith(".toml")), key=lambda each: each.name)
+    kinds = {
+        name: Kind.model_validate(value)
+        for name, value in tomllib.loads((folder / "kinds.toml").read_text("utf-8")).items()
+    }
+    files = sorted(
+        (each for each in (folder / "rules").iterdir() if each.name.endswith(".toml")), key=lambda each: each.name
+    )
     found = [rule for each in files for rule in _parse(each.name, each.read_text("utf-8"))]
     made = _build(found, kinds)
     broken = _check(made)
@@ -124,7 +131,9 @@ def _parse(name: str, text: str) -> list[Rule]:
 
 
 def _invalid(why: str) -> PlanError:
-    return PlanError("A triage rule is invalid.", why=why, next_step="Correct the rule file, then run: backproof rules test")
+    return PlanError(
+        "A triage rule is invalid.", why=why, next_step="Correct the rule file, then run: backproof rules test"
+    )
 
 
 def _build(found: Sequence[Rule], kinds: Mapping[str, Kind]) -> RuleBook:
@@ -163,7 +172,9 @@ def _check(made: RuleBook) -> list[Failure]:
     """What is wrong with each rule by itself."""
     broken: list[Failure] = []
     ids = [rule.id for rule in made.rules]
-    broken += [Failure(rule=each, problem="the id is used twice") for each in sorted({i for i in ids if ids.count(i) > 1})]
+    broken += [
+        Failure(rule=each, problem="the id is used twice") for each in sorted({i for i in ids if ids.count(i) > 1})
+    ]
     for number, rule in enumerate(made.rules):
         broken += [Failure(rule=rule.id, problem=problem) for problem in _problems(made, number, rule)]
     return broken

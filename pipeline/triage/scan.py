@@ -58,7 +58,8 @@ def ranges(number: int, source: Source) -> list[Range]:
     step = source.size if source.size <= SMALL else RANGE
     starts = range(0, source.size, step) if step else ()
     return [
-        Range(source=number, path=source.path, start=at, stop=min(at + step, source.size), size=source.size) for at in starts
+        Range(source=number, path=source.path, start=at, stop=min(at + step, source.size), size=source.size)
+        for at in starts
     ]
 
 
@@ -84,34 +85,37 @@ def _all_lines(reader: Reader, handle: int, part: Range) -> None:
             number += 1
             reader.feed(raw[:_LINE], offset, number)
             offset += len(raw)
-            while not raw.endswith(b"\n") and offset < part.stop and (raw := stream.readline(min(_WINDOW, part.stop - offset))):
+            while (
+                not raw.endswith(b"\n")
+                and offset < part.stop
+                and (raw := stream.readline(min(_WINDOW, part.stop - offset)))
+            ):
                 offset += len(raw)
 
 
 def _found_lines(reader: Reader, handle: int, part: Range) -> None:
     """Lines with a needle, and the lines that continue each."""
-    needle = _needle(_is_plog(os.pread(handle, _SNIFF, 0)))
+    needle = _needle_of(_ERROR if _is_plog(os.pread(handle, _SNIFF, 0)) else _MIXED)
     _edges(reader, handle, part)
     done = part.start
     for at in range(part.start, part.stop, _WINDOW):
-        done = _window(reader, handle, part, needle, at, done)
+        end = min(at + _WINDOW, part.stop)
+        data = os.pread(handle, min(end + _AHEAD, part.size) - at, at)
+        for hit in needle.finditer(data):
+            if hit.start() >= end - at:
+                break
+            if at + hit.start() >= done:
+                done = _hit(reader, handle, part, data, at, hit.start())
 
 
-def _window(reader: Reader, handle: int, part: Range, needle: Any, at: int, done: int) -> int:
-    """Looks for the needle from `at` on; returns the offset up to which lines are done."""
-    end = min(at + _WINDOW, part.stop)
-    data = os.pread(handle, min(end + _AHEAD, part.size) - at, at)
-    for hit in needle.finditer(data):
-        if at + hit.start() >= end:
-            break
-        if at + hit.start() < done:
-            continue
-        start = at + data.rfind(b"\n", 0, hit.start()) + 1
-        if start == at:
-            start = _line_start(handle, at)
-        if start >= part.start:
-            done = _record(reader, handle, start, part, data[start - at :] if start >= at else None)
-    return done
+def _hit(reader: Reader, handle: int, part: Range, data: bytes, at: int, found: int) -> int:  # noqa: PLR0917 - hot path
+    """Feeds the line that holds byte `found` of `data`, which starts at offset `at`; returns the next line's offset."""
+    start = at + data.rfind(b"\n", 0, found) + 1
+    if start == at:
+        start = _line_start(handle, at)
+    if start < part.start:  # the range before has it
+        return at + found + 1
+    return _record(reader, handle, start, part, data[start - at : start - at + _AHEAD] if start >= at else None)
 
 
 def _record(reader: Reader, handle: int, start: int, part: Range, data: bytes | None) -> int:
@@ -141,7 +145,10 @@ def _edges(reader: Reader, handle: int, part: Range) -> None:
     """The lines at the start where a process introduces itself, and the first and last stamp of the file."""
     if part.start == 0:
         head = os.pread(handle, min(_EDGE, part.stop), 0)
-        for start in [0, *(head.rfind(b"\n", 0, hit.start()) + 1 for hit in _needle_of(joins.LINK_NEEDLE).finditer(head))]:
+        for start in [
+            0,
+            *(head.rfind(b"\n", 0, hit.start()) + 1 for hit in _needle_of(joins.LINK_NEEDLE).finditer(head)),
+        ]:
             reader.introduce(head[start : start + _LINE].split(b"\n", 1)[0])
     if part.stop == part.size:
         tail = os.pread(handle, _LINE, max(0, part.size - _LINE)).rstrip(b"\n").rsplit(b"\n", 1)[-1]
@@ -164,10 +171,6 @@ def _needle_of(pattern: bytes) -> Any:
     options = re2.Options()
     options.log_errors = False
     return re2.compile(pattern, options)
-
-
-def _needle(plog: bool) -> Any:  # noqa: FBT001 - the one thing that decides
-    return _needle_of(_ERROR if plog else _MIXED)
 
 
 def count_lines(path: Path, offsets: list[int]) -> Iterator[tuple[int, int]]:

@@ -96,4 +96,9 @@ def frame(text: str) -> str | None:
     return f"{hit['file']}:{hit['line']} in {hit['name']}" if hit else None
 
 
-_MARKS: Final[dict[MarkName, re.Pattern[str]]] = {"healthy": _HEALTHY, "stall": _STALL, "frame": _FRAME, "raised": _RAISED}
+_MARKS: Final[dict[MarkName, re.Pattern[str]]] = {
+    "healthy": _HEALTHY,
+    "stall": _STALL,
+    "frame": _FRAME,
+    "raised": _RAISED,
+}

@@ -10,24 +10,26 @@ import bz2
 import gzip
 import lzma
 import os
+import re
 import stat
 import tarfile
 import zlib
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Final
+from typing import IO, TYPE_CHECKING, Final, cast
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
 MAX_FILES: Final = 20_000
 MAX_UNPACKED: Final = 16 << 30
 """Bytes that all archives together may unpack to: a bomb ends here."""
 _BLOCK: Final = 1 << 20
-_NOT_LOGS: Final = frozenset(
-    ".json .yaml .yml .toml .py .pyc .so .o .a .bin .npy .npz .pt .pth .safetensors .csv .db .html .svg .png .jpg .pdf .whl .zip .ini .h .cpp .sh".split()
+_NOT_LOGS: Final = re.compile(
+    r"\.(?:json|ya?ml|toml|ini|py|pyc|sh|so|o|a|h|cpp|bin|np[yz]|pth?|safetensors|csv|db|html|svg|png|jpg|pdf|whl|zip)$",
+    re.IGNORECASE,
 )
-_PACKED: Final[dict[str, Callable[..., IO[bytes]]]] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
+_PACKED: Final = frozenset({".gz", ".bz2", ".xz"})
 _ARCHIVES: Final = (".tar", ".tgz", ".tar.gz", ".tar.bz2", ".tar.xz")
 _BROKEN = (OSError, EOFError, zlib.error, lzma.LZMAError, tarfile.TarError, ValueError)
 
@@ -62,7 +64,11 @@ def collect(paths: Sequence[Path], room: Path) -> tuple[list[Source], list[str]]
     found = Found(room=room)
     for number, path in enumerate(paths):
         top = "" if len(paths) == 1 else _top(paths, number)
-        _visit(found, path, top if path.is_dir() or _is_archive(path) else _join(top, path.name) if top != path.name else top)
+        _visit(
+            found,
+            path,
+            top if path.is_dir() or _is_archive(path) else _join(top, path.name) if top != path.name else top,
+        )
     if found.left_out:
         found.notes.append(f"left out as no logs: {', '.join(found.left_out[:10])}{_more(len(found.left_out) - 10)}")
     return sorted(found.sources, key=lambda source: source.label), found.notes
@@ -117,7 +123,7 @@ def _folder(found: Found, path: Path, label: str) -> None:
 
 def _file(found: Found, path: Path, label: str) -> None:
     suffix = path.suffix.lower()
-    if suffix in _NOT_LOGS:
+    if _NOT_LOGS.search(suffix):
         found.left_out.append(label or path.name)
         return
     if len(found.sources) >= MAX_FILES:
@@ -127,8 +133,8 @@ def _file(found: Found, path: Path, label: str) -> None:
         if _is_archive(path):
             _archive(found, path, label)
         elif suffix in _PACKED:
-            with _open(path) as raw, _PACKED[suffix](raw) as stream:
-                _unpack(found, stream, label or path.name)
+            with _open(path) as raw:
+                _unpack(found, _unpacked(raw, suffix), label or path.name)
         else:
             _plain(found, path, label or path.name)
     except _BROKEN as error:
@@ -140,7 +146,7 @@ def _open(path: Path) -> IO[bytes]:
     handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     if not stat.S_ISREG(os.fstat(handle).st_mode):
         os.close(handle)
-        raise OSError("not a regular file")  # noqa: TRY301 - the caller's one way to say so
+        raise OSError("not a regular file")
     return os.fdopen(handle, "rb")
 
 
@@ -154,6 +160,13 @@ def _plain(found: Found, path: Path, label: str) -> None:
     found.sources.append(Source(label=label, path=path, size=size))
 
 
+def _unpacked(raw: IO[bytes], suffix: str) -> IO[bytes]:
+    """The plain bytes of a compressed stream; reading them may fail."""
+    if suffix == ".gz":
+        return cast("IO[bytes]", gzip.GzipFile(fileobj=raw))
+    return cast("IO[bytes]", bz2.BZ2File(raw) if suffix == ".bz2" else lzma.LZMAFile(raw))
+
+
 def _archive(found: Found, path: Path, label: str) -> None:
     """Members in their order; their names are labels only, the bytes go to files that we name."""
     with _open(path) as raw, tarfile.open(fileobj=raw, mode="r:*") as archive:
@@ -165,11 +178,10 @@ def _archive(found: Found, path: Path, label: str) -> None:
                     found.notes.append(f"did not read {name}: not a regular file")
                 continue
             suffix = Path(member.name).suffix.lower()
-            if suffix in _NOT_LOGS:
+            if _NOT_LOGS.search(suffix):
                 found.left_out.append(name)
             elif suffix in _PACKED and not member.name.lower().endswith(_ARCHIVES):
-                with _PACKED[suffix](stream) as inner:
-                    _unpack(found, inner, name)
+                _unpack(found, _unpacked(stream, suffix), name)
             else:
                 _unpack(found, stream, name)
 

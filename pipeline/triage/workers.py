@@ -21,7 +21,9 @@ _WORTH: Final = 32 << 20
 
 def run(parts: Sequence[Range]) -> tuple[list[Tally], list[tuple[int, str]]]:
     """One tally per range, in order, and (source, reason) for what could not be read."""
-    found = _spread(parts) if sum(part.stop - part.start for part in parts) >= _WORTH else [_one(part) for part in parts]
+    found = (
+        _spread(parts) if sum(part.stop - part.start for part in parts) >= _WORTH else [_one(part) for part in parts]
+    )
     tallies = [each for each in found if isinstance(each, Tally)]
     return tallies, [each for each in found if not isinstance(each, Tally)]
 

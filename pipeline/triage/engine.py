@@ -1,0 +1,77 @@
+"""From paths to the answer: find, read, put on one clock, choose, explain."""
+
+from __future__ import annotations
+
+import datetime as dt
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pipeline.triage import clock, events, hypotheses, joins, roles, rules, scan, sources, verdict, workers
+from pipeline.triage.answer import Answer
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from pipeline.triage.clock import Stamp
+    from pipeline.triage.events import World
+    from pipeline.triage.record import Tally
+    from pipeline.triage.result import TriageResult
+    from pipeline.triage.serverlog import Load, Mark
+    from pipeline.triage.sources import Source
+
+
+def triage(paths: Sequence[Path], *, now: dt.datetime | None = None) -> TriageResult:
+    """What happened first in the logs below `paths`.
+
+    Nothing that is read can make this fail: what cannot be read is a note in the result. `now` gives stamps without a
+    year one when nothing else does.
+    """
+    with tempfile.TemporaryDirectory(prefix="backproof-triage-") as room:
+        found, notes = sources.collect(paths, Path(room))
+        parts = [part for number, source in enumerate(found) for part in scan.ranges(number, source)]
+        tallies, broken = workers.run(parts)
+        notes += [f"could not read {found[number].label}: {why}" for number, why in broken]
+        return _answer(found, tallies, notes, clock.of_datetime(now or dt.datetime.now(dt.UTC).astimezone()))
+
+
+def _answer(found: Sequence[Source], tallies: Sequence[Tally], notes: Sequence[str], now: int) -> TriageResult:
+    book = rules.book()
+    world = events.build(found, tallies, book, now)
+    loads, marks = _server(found, tallies, world)
+    signs = verdict.Signs(
+        healthy=tuple(at for at, mark in marks if mark.name == "healthy" and at is not None),
+        loads=tuple(at for at, load in loads if at is not None and load.generation > 0),
+    )
+    choice = verdict.choose(world, book, signs)
+    answer = Answer(found, tallies, world, choice, book)
+    kind = roles.precise_kind(choice.scene, answer.settled, book) if choice.scene else None
+    fault = choice.scene.time if choice.scene else None
+    return answer.build(hypotheses.view(loads, marks, kind=kind, fault=fault), notes)
+
+
+def _server(
+    found: Sequence[Source], tallies: Sequence[Tally], world: World
+) -> tuple[list[tuple[int | None, Load]], list[tuple[int | None, Mark]]]:
+    """Statistics and marks with their times, in order."""
+    loads: list[tuple[int | None, Load]] = []
+    marks: list[tuple[int | None, Mark]] = []
+    for tally in tallies:
+        when = _clock_of(found[tally.source], world)
+        loads += [(when(load.stamp), load) for load in tally.loads]
+        marks += [(when(mark.stamp), mark) for mark in tally.marks]
+    return sorted(loads, key=_by_time), sorted(marks, key=_by_time)
+
+
+def _clock_of(source: Source, world: World) -> Callable[[Stamp | None], int | None]:
+    boot = world.boots.get(joins.place(source.label).host)
+
+    def when(stamp: Stamp | None) -> int | None:
+        settled = clock.settle(stamp, near=world.near, boot_at=boot)
+        return settled.us if settled else None
+
+    return when
+
+
+def _by_time(pair: tuple[int | None, object]) -> tuple[bool, int]:
+    return pair[0] is None, pair[0] or 0
