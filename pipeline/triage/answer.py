@@ -181,14 +181,11 @@ class Answer:
             (each.event for each in self.settled if each.role == "echo"),
             key=lambda event: (event.time is None, event.time or 0),
         )
-        for event in [*echoes, *self.parts]:
-            seen = codes.seen(event.entry.subject)
-            found = [code.code for code in seen if code.table in {"acl", "alarm_code"}]
-            found += [code.code for code in codes.chain(seen) if code.table == "acl"]
-            named = [code for code in found if not code.endswith("9999")]
-            if named:
-                return named[0]
-        return _USUAL.get(kind or "")
+        seen = [codes.seen(event.entry.subject) for event in [*echoes, *self.parts]]
+        said = (code for found in seen for code in found if code.table in {"acl", "alarm_code"})
+        meant = (code for found in seen for code in codes.chain(found) if code.table == "acl")
+        named = next((code.code for code in (*said, *meant) if not code.code.endswith("9999")), None)
+        return named or _USUAL.get(kind or "")
 
     def _device(self) -> int | None:
         """The device that the scene names, else that of its process, else of its file, else chip and die."""

@@ -39,8 +39,8 @@ _CHIP: Final = re.compile(r"device\(chipId:(?P<chip>\d+), ?dieId:(?P<die>\d+)\)"
 _TASK: Final = re.compile(r"\btask[_ ]id[=:] ?(?P<task>\d+)")
 _STREAM: Final = re.compile(r"\bstream[_ ]id[=:] ?(?P<stream>\d+)")
 _KERNEL: Final = (
-    re.compile(r"\bkernel[_ ]name=(?P<kernel>[^,\s\]]+)"),
-    re.compile(r"\bfuncName=(?P<kernel>[^,\s\]]+)"),
+    re.compile(r"\bkernel[_ ]name=(?P<kernel>[^,\s\[\]]+)"),
+    re.compile(r"\bfuncName=(?P<kernel>[^,\s\[\]]+)"),
     re.compile(r"\bOpName:\[(?P<kernel>[^\]]+)\]"),
     re.compile(r"\b(?P<kernel>\w+) do tiling failed"),
 )

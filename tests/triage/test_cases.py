@@ -1,0 +1,125 @@
+"""Every kind of failure as a story: the first scene exact, every other line in its class."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+import tarfile
+from pathlib import Path
+
+import pytest
+from stories import Story, stories
+
+from pipeline.triage import TriageResult, triage
+
+STORIES = stories()
+SAMPLES = Path(__file__).parents[2].parent / "shared" / "cases"
+
+
+def differences(story: Story, result: TriageResult) -> list[str]:
+    first = result.first_scene
+    found: dict[str, tuple[str, ...]] = {"first": (f"{first.file}:{first.line}",) if first else ()}
+    found |= dict(result.lists())
+    wrong = [
+        f"{name}: {sorted(found[name])} instead of {sorted(lines)}"
+        for name, lines in story.lines.items()
+        if sorted(found[name]) != sorted(lines)
+    ]
+    answers = {
+        "kind": first.kind if first else None,
+        "device": result.device,
+        "rank": result.rank,
+        "kernel": result.kernel,
+        "code": result.code,
+    }
+    return wrong + [
+        f"{name}: {answers[name]} instead of {value}"
+        for name, value in story.head.items()
+        if name in answers and value != _text(answers[name])
+    ]
+
+
+def _text(value: object) -> str | None:
+    return None if value is None else str(value)
+
+
+@pytest.mark.parametrize("story", STORIES, ids=lambda story: story.name)
+def test_story(story: Story, tmp_path: Path) -> None:
+    story.write(tmp_path)
+    result = triage([tmp_path])
+    assert differences(story, result) == []
+    assert result.exit_code == (0 if story.head["kind"] is None else 1)
+
+
+def test_stories_cover_every_sign() -> None:
+    for name in ("first", "scene", "pointer", "echo", "noise"):
+        assert sum(bool(story.lines[name]) for story in STORIES) > 1, name
+
+
+@pytest.mark.parametrize("story", [s for s in STORIES if s.head["kind"]], ids=lambda story: story.name)
+def test_packed(story: Story, tmp_path: Path) -> None:
+    """The same answer from an archive of the folder, whose lines are named relative to it."""
+    folder = tmp_path / "logs"
+    folder.mkdir()
+    story.write(folder)
+    packed = tmp_path / "logs.tar.gz"
+    with tarfile.open(packed, "w:gz") as archive:
+        archive.add(folder, arcname=".")
+    assert differences(story, triage([packed])) == []
+
+
+def test_compressed_files(tmp_path: Path) -> None:
+    """Rotated files, each compressed: lines are counted in the plain text."""
+    story = next(story for story in STORIES if story.name == "a5-wording-mte")
+    story.write(tmp_path)
+    for path in [path for path in tmp_path.rglob("*.log")]:
+        path.with_name(path.name + ".gz").write_bytes(gzip.compress(path.read_bytes()))
+        path.unlink()
+    result = triage([tmp_path])
+    assert result.first_scene is not None
+    assert result.first_scene.file == "rank_1/plog-32_20270214100000001.log.gz"
+    assert result.first_scene.line == 2
+
+
+def test_several_paths_keep_their_names(tmp_path: Path) -> None:
+    story = next(story for story in STORIES if story.name == "all-ranks-fault")
+    story.write(tmp_path)
+    result = triage([tmp_path / f"rank{number}" for number in range(4)])
+    assert differences(story, result) == []
+
+
+def test_one_file(tmp_path: Path) -> None:
+    story = next(story for story in STORIES if story.name == "ray-prefix")
+    story.write(tmp_path)
+    assert differences(story, triage([tmp_path / "ray.log"])) == []
+
+
+def test_archive_names_are_only_labels(tmp_path: Path) -> None:
+    story = next(story for story in STORIES if story.name == "ray-prefix")
+    text = "\n".join(story.files["ray.log"]).encode()
+    packed = tmp_path / "evil.tar"
+    with tarfile.open(packed, "w") as archive:
+        member = tarfile.TarInfo("../../../../escaped.log")
+        member.size = len(text)
+        archive.addfile(member, io.BytesIO(text))
+        link = tarfile.TarInfo("link.log")
+        link.type, link.linkname = tarfile.SYMTYPE, "/etc/passwd"
+        archive.addfile(link)
+    result = triage([packed])
+    assert result.first_scene is not None
+    assert result.first_scene.file == "escaped.log"
+    assert [path.name for path in tmp_path.iterdir()] == ["evil.tar"]
+    assert any("link.log" in note for note in result.notes)
+
+
+@pytest.mark.skipif(not SAMPLES.is_dir(), reason="the sample cases are not beside this checkout")
+@pytest.mark.parametrize("folder", sorted(SAMPLES.iterdir()) if SAMPLES.is_dir() else [], ids=lambda path: path.name)
+def test_sample(folder: Path) -> None:
+    expected = json.loads((folder / "expect.json").read_text("utf-8"))
+    result = triage([folder])
+    first = result.first_scene
+    assert expected["first_scene"] == (first and {"file": first.file, "line": first.line, "kind": first.kind})
+    for name in ("scene", "pointer", "echo", "noise"):
+        assert sorted(dict(result.lists())[name]) == sorted(expected[f"{name}_lines"])
+    assert (result.device, result.rank, result.code) == (expected["device"], expected["rank"], expected["code"])
