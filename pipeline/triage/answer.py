@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     from pipeline.triage.verdict import Choice, Confidence
 
 _NUMBERED: Final = 64 << 20
-"""Bytes of input up to which every listed line gets its number; beyond, only the first few of each file and class do,
-for counting lines reads the file a second time."""
-_FEW: Final = 10
+"""Bytes of input up to which every listed line gets its number; beyond, only the earliest few of each class do, for
+counting lines reads the file a second time."""
+_FEW: Final = 20
 _POINTS: Final = 2000
 _SHAPES: Final = 50
 _TEXT: Final = 400
@@ -47,17 +47,18 @@ class Answer:
         """The records whose lines are named."""
         if self.size <= _NUMBERED:
             return self.settled
-        seen: Counter[tuple[int, str]] = Counter()
+        seen: Counter[str] = Counter()
         found = []
-        for each in self.settled:
-            key = (each.event.entry.source, each.role)
-            seen[key] += 1
-            if seen[key] <= _FEW or each.role in {"first-scene", "scene"}:
+        for each in sorted(self.settled, key=lambda each: (each.event.time is None, each.event.time or 0)):
+            seen[each.role] += 1
+            if seen[each.role] <= _FEW or each.role in {"first-scene", "scene"}:
                 found.append(each)
         return found
 
     def where(self, event: Event) -> str:
-        return f"{self.sources[event.entry.source].label}:{self.lines.get(event.place, 0)}"
+        """`file:line`; the file alone when its lines were not counted."""
+        line = self.lines.get(event.place, 0)
+        return f"{self.sources[event.entry.source].label}:{line}" if line else self.sources[event.entry.source].label
 
     def build(self, server: Server | None, notes: Sequence[str]) -> TriageResult:
         lists = self._lists()

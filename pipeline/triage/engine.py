@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import datetime as dt
-import tempfile
+from contextlib import ExitStack
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -27,8 +28,15 @@ def triage(paths: Sequence[Path], *, now: dt.datetime | None = None) -> TriageRe
     Nothing that is read can make this fail: what cannot be read is a note in the result. `now` gives stamps without a
     year one when nothing else does.
     """
-    with tempfile.TemporaryDirectory(prefix="backproof-triage-") as room:
-        found, notes = sources.collect(paths, Path(room))
+    with ExitStack() as stack:
+
+        @cache
+        def folder() -> Path:
+            import tempfile  # noqa: PLC0415 - only archives need it, and the start is measured in milliseconds
+
+            return Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="backproof-triage-")))
+
+        found, notes = sources.collect(paths, folder)
         parts = [part for number, source in enumerate(found) for part in scan.ranges(number, source)]
         tallies, broken = workers.run(parts)
         notes += [f"could not read {found[number].label}: {why}" for number, why in broken]

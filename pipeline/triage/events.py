@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from functools import cached_property
-from statistics import median_low
 from typing import TYPE_CHECKING, Final
 
 from pipeline.triage import clock, codes, joins
@@ -96,7 +95,7 @@ class Frame:
 
     def event(self, entry: Entry, label: str) -> Event:
         rule = self.book.rules[entry.rule] if entry.rule > UNKNOWN else None
-        groups = self.book.groups(entry.rule, entry.subject) if rule is not None else {}
+        groups = self.book.groups(entry.rule, entry.subject) if rule is not None and "(?P<" in rule.pattern else {}
         who = process_of(label, entry.pid)
         own = joins.device(entry.subject) if entry.device is None else entry.device
         return Event(
@@ -136,7 +135,7 @@ def _near(tallies: Iterable[Tally], now: int) -> int:
         for entry in tally.entries[:1]
         if entry.stamp and entry.stamp.scale == "wall"
     ]
-    return median_low(walls) if walls else now
+    return sorted(walls)[(len(walls) - 1) // 2] if walls else now
 
 
 def _boots(sources: Sequence[Source], tallies: Iterable[Tally]) -> dict[str, int]:
@@ -165,6 +164,8 @@ def _named(label: str, tally: Tally, ranks: dict[Process, tuple[int, int]], devi
     for pid, rank in tally.workers.items():
         ranks.setdefault(process_of(label, pid), (0, rank))
     for entry in tally.entries:
+        if process_of(label, entry.pid) in devices:
+            continue
         device = (
             entry.device if entry.device is not None else joins.device(entry.subject) if entry.pid is not None else None
         )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 from pipeline.triage import clock
@@ -99,6 +100,7 @@ def _number(text: str | None) -> int | None:
     return None if text is None else int(text)
 
 
+@lru_cache(maxsize=4096)
 def place(label: str) -> Place:
     process, rank, device, host = (
         each.search(label) for each in (_PROCESS_LABEL, _RANK_LABEL, _DEVICE_LABEL, _HOST_LABEL)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, deque
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
@@ -15,8 +15,11 @@ if TYPE_CHECKING:
     from pipeline.triage.rules import RuleBook
     from pipeline.triage.serverlog import Load, Mark
 
-KEEP: Final = 500
-"""Records of one role that are kept of one range; all are counted."""
+KEEP: Final = 100
+"""Records of one rule that are kept of one range of a large file: the first ones, and as many again of the last."""
+KEEP_SMALL: Final = 5000
+"""The same of a file that is small enough to be read line by line."""
+MANY: Final = 500
 LOADS: Final = 4000
 _SHAPES: Final = 4000
 _DIGITS: Final = str.maketrans("0123456789", "##########")
@@ -54,7 +57,7 @@ class Tally:
 
     source: int
     entries: list[Entry] = field(default_factory=list)
-    kept: Counter[str] = field(default_factory=Counter)
+    kept: Counter[int] = field(default_factory=Counter)
     roles: Counter[str] = field(default_factory=Counter)
     errors: Counter[int | None] = field(default_factory=Counter)
     shapes: Counter[str] = field(default_factory=Counter)
@@ -67,20 +70,80 @@ class Tally:
     last: Stamp | None = None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Known:
+    """What a line was found to be; lines that differ in their time only are the same."""
+
+    rule: int
+    pid: int | None
+    role: str
+    shape: str
+
+
+def _without_time(raw: bytes) -> bytes:
+    """A plog record without its stamp of 27 characters, empty for anything else."""
+    at = raw.find(b"):2", 0, 64)
+    return raw[:at] + raw[at + 29 :] if at > 0 and raw[:1] == b"[" else b""
+
+
+def _shape(subject: str) -> str:
+    """A record without its numbers."""
+    return subject[:160].translate(_DIGITS)
+
+
 class Reader:
     """Turns lines into the records of a tally; remembers the exception text it is in and the last time it saw."""
 
-    def __init__(self, source: int, book: RuleBook) -> None:
+    def __init__(self, source: int, book: RuleBook, keep: int = KEEP) -> None:
         self.tally = Tally(source=source)
         self._book = book
+        self._keep_up_to = keep
         self._block = -1
         self._bare = False
         self._stamp: Stamp | None = None
+        self._known: dict[bytes, Known] = {}
+        self._late: dict[int, deque[tuple[int, int, bytes]]] = {}
 
     def feed(self, raw: bytes, offset: int, line: int) -> None:
         """One physical line, without a bound on what it may hold."""
-        for head in heads.read(raw):
-            self._record(head, offset, line)
+        key = _without_time(raw)
+        known = self._known.get(key) if key else None
+        if known is not None and self.tally.kept[known.rule] >= self._keep_up_to:
+            self._again(known, raw, offset, line)
+            return
+        found = heads.read(raw)
+        for head in found:
+            self._record(head, raw, offset, line)
+        if key and len(found) == 1 and found[0].form == "plog" and found[0].is_error and len(self._known) < _SHAPES:
+            rule = self._book.match(found[0])
+            self._known[key] = Known(rule=rule, pid=found[0].pid, role=self._role(rule), shape=_shape(found[0].subject))
+
+    def _again(self, known: Known, raw: bytes, offset: int, line: int) -> None:
+        """A line that differs from an earlier one in its time only, and of whose rule enough are kept: counted."""
+        tally = self.tally
+        tally.roles[known.role] += 1
+        tally.errors[known.pid] += 1
+        if known.shape in tally.shapes:
+            tally.shapes[known.shape] += 1
+        self._block = -1
+        self._defer(known.rule, raw, offset, line)
+
+    def _defer(self, rule: int, raw: bytes, offset: int, line: int) -> None:
+        """Keeps the last lines of a rule: a fault may be the last of a thousand harmless lines that look like it."""
+        late = self._late.get(rule)
+        if late is None:
+            late = self._late[rule] = deque(maxlen=self._keep_up_to)
+        late.append((offset, line, raw))
+
+    def finish(self) -> Tally:
+        """The tally, its records in the order of the file."""
+        self._block = -1
+        for rule, late in self._late.items():
+            for offset, line, raw in late:
+                heads_of_rule = [head for head in heads.read(raw) if self._book.match(head) == rule or rule < 0]
+                self.tally.entries.extend(self._entry(head, rule, offset, line) for head in heads_of_rule[:1])
+        self.tally.entries.sort(key=lambda entry: entry.offset)
+        return self.tally
 
     def introduce(self, raw: bytes) -> None:
         """A line at the start of a large file: who the process is and when it began, nothing else."""
@@ -94,12 +157,12 @@ class Reader:
         for head in heads.read(raw):
             self.tally.last = head.stamp or self.tally.last
 
-    def _record(self, head: Head, offset: int, line: int) -> None:
+    def _record(self, head: Head, raw: bytes, offset: int, line: int) -> None:
         tally = self.tally
         if head.stamp is not None:
             self._stamp = tally.last = head.stamp
             tally.first = tally.first or head.stamp
-        if head.rank is not None and head.pid is not None and len(tally.workers) < KEEP:
+        if head.rank is not None and head.pid is not None and len(tally.workers) < MANY:
             tally.workers[head.pid] = head.rank
         rule = self._book.match(head)
         if head.is_error:
@@ -111,10 +174,10 @@ class Reader:
         if rule == UNKNOWN and continued:
             rule = CONTINUED
         if rule >= 0 or continued or (head.is_error and head.form != "kernel"):
-            self._keep(head, rule, offset, line)
+            self._keep(head, rule, raw, offset, line)
 
     def _shape(self, subject: str) -> None:
-        shape = subject[:160].translate(_DIGITS)
+        shape = _shape(subject)
         if shape in self.tally.shapes or len(self.tally.shapes) < _SHAPES:
             self.tally.shapes[shape] += 1
 
@@ -127,7 +190,7 @@ class Reader:
             anchor = clock.boot_anchor(head.stamp, head.subject) if head.stamp and head.stamp.scale == "boot" else None
             if anchor is not None:
                 tally.anchors.append(anchor)
-        elif len(tally.links) < KEEP and (found := joins.link(head)) is not None:
+        elif len(tally.links) < MANY and (found := joins.link(head)) is not None:
             tally.links.append(found)
 
     def _server(self, head: Head, offset: int) -> None:
@@ -136,7 +199,7 @@ class Reader:
             tally.loads.append(load)
             if len(tally.loads) > LOADS:  # a day of statistics: every second one will do
                 del tally.loads[1::2]
-        elif (mark := serverlog.mark(head, self._stamp, offset)) is not None and len(tally.marks) < KEEP:
+        elif (mark := serverlog.mark(head, self._stamp, offset)) is not None and len(tally.marks) < MANY:
             tally.marks.append(mark)
 
     def _follow(self, head: Head, offset: int) -> bool:
@@ -157,28 +220,34 @@ class Reader:
         self._block = -1
         return False
 
-    def _keep(self, head: Head, rule: int, offset: int, line: int) -> None:
-        role = self._book.rules[rule].role if rule >= 0 else ("continued" if rule == CONTINUED else "unknown")
-        tally = self.tally
+    def _role(self, rule: int) -> str:
+        return self._book.rules[rule].role if rule >= 0 else ("continued" if rule == CONTINUED else "unknown")
+
+    def _keep(self, head: Head, rule: int, raw: bytes, offset: int, line: int) -> None:
+        role, tally = self._role(rule), self.tally
         tally.roles[role] += 1
-        if role == "context" or tally.kept[role] >= KEEP:
+        if role == "context":
             return
-        tally.kept[role] += 1
+        tally.kept[rule] += 1
+        if tally.kept[rule] <= self._keep_up_to:
+            tally.entries.append(self._entry(head, rule, offset, line))
+        elif head.form == "plog":
+            self._defer(rule, raw, offset, line)
+
+    def _entry(self, head: Head, rule: int, offset: int, line: int) -> Entry:
         own = head.stamp is not None and (self._block < 0 or bool(head.alarm))
-        tally.entries.append(
-            Entry(
-                source=tally.source,
-                offset=offset,
-                line=line,
-                rule=rule,
-                form=head.form,
-                pid=head.pid,
-                rank=head.rank,
-                device=head.device,
-                stamp=head.stamp or self._stamp,
-                dated=own or (self._block < 0 and self._stamp is not None),
-                block=self._block,
-                prefixed=head.prefixed,
-                subject=head.subject[:1200],
-            )
+        return Entry(
+            source=self.tally.source,
+            offset=offset,
+            line=line,
+            rule=rule,
+            form=head.form,
+            pid=head.pid,
+            rank=head.rank,
+            device=head.device,
+            stamp=head.stamp or self._stamp,
+            dated=own or (self._block < 0 and self._stamp is not None),
+            block=self._block,
+            prefixed=head.prefixed,
+            subject=head.subject[:1200],
         )

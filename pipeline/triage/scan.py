@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 import re2
 
 from pipeline.triage import joins, rules, serverlog
-from pipeline.triage.record import Reader, Tally
+from pipeline.triage.record import KEEP, KEEP_SMALL, Reader, Tally
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -30,6 +30,7 @@ _WINDOW: Final = 1 << 20
 _AHEAD: Final = 64 << 10  # a record and what continues it must fit
 _LINE: Final = 4096  # bytes of a line that are looked at; records are cut at 1024
 _BACK: Final = 4096
+_NEAR: Final = 8192
 _CONTINUED: Final = 40
 _EDGE: Final = 4 << 20  # where a process introduces itself
 _SNIFF: Final = 64 << 10
@@ -65,7 +66,7 @@ def ranges(number: int, source: Source) -> list[Range]:
 
 def read(part: Range) -> Tally:
     """The records of a range. A file that vanishes meanwhile raises OSError."""
-    reader = Reader(part.source, rules.book())
+    reader = Reader(part.source, rules.book(), KEEP_SMALL if part.size <= SMALL else KEEP)
     handle = os.open(part.path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     try:
         if part.size <= SMALL:
@@ -74,7 +75,7 @@ def read(part: Range) -> Tally:
             _found_lines(reader, handle, part)
     finally:
         os.close(handle)
-    return reader.tally
+    return reader.finish()
 
 
 def _all_lines(reader: Reader, handle: int, part: Range) -> None:
@@ -95,33 +96,60 @@ def _all_lines(reader: Reader, handle: int, part: Range) -> None:
 
 def _found_lines(reader: Reader, handle: int, part: Range) -> None:
     """Lines with a needle, and the lines that continue each."""
-    needle = _needle_of(_ERROR if _is_plog(os.pread(handle, _SNIFF, 0)) else _MIXED)
+    search = _literal if _is_plog(os.pread(handle, _SNIFF, 0)) else _mixed
     _edges(reader, handle, part)
     done = part.start
     for at in range(part.start, part.stop, _WINDOW):
         end = min(at + _WINDOW, part.stop)
         data = os.pread(handle, min(end + _AHEAD, part.size) - at, at)
-        for hit in needle.finditer(data):
-            if hit.start() >= end - at:
-                break
-            if at + hit.start() >= done:
-                done = _hit(reader, handle, part, data, at, hit.start())
+        found = search(data, max(0, done - at))
+        while 0 <= found < end - at:
+            done = _hit(reader, handle, part, Window(data=data, at=at), found)
+            found = search(data, done - at)
 
 
-def _hit(reader: Reader, handle: int, part: Range, data: bytes, at: int, found: int) -> int:  # noqa: PLR0917 - hot path
-    """Feeds the line that holds byte `found` of `data`, which starts at offset `at`; returns the next line's offset."""
-    start = at + data.rfind(b"\n", 0, found) + 1
-    if start == at:
-        start = _line_start(handle, at)
-    if start < part.start:  # the range before has it
-        return at + found + 1
-    return _record(reader, handle, start, part, data[start - at : start - at + _AHEAD] if start >= at else None)
+def _literal(data: bytes, start: int) -> int:
+    """Where the next `[ERROR]` stands, -1 for nowhere. Close by, a plain search beats the call into RE2."""
+    near = data.find(b"[ERROR]", start, start + _NEAR)
+    if near >= 0:
+        return near
+    hit = _needle_of(_ERROR).search(data, min(start + _NEAR - 6, len(data)))
+    return hit.start() if hit else -1
 
 
-def _record(reader: Reader, handle: int, start: int, part: Range, data: bytes | None) -> int:
+def _mixed(data: bytes, start: int) -> int:
+    """The same for a file of many hands: anything that may matter."""
+    hit = _needle_of(_MIXED).search(data, min(start, len(data)))
+    return hit.start() if hit else -1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Window:
+    """Bytes of a file from offset `at` on."""
+
+    data: bytes
+    at: int
+
+
+def _hit(reader: Reader, handle: int, part: Range, window: Window, found: int) -> int:
+    """Feeds the line that holds byte `found` of the window; returns the offset of the next line."""
+    data = window.data
+    start = data.rfind(b"\n", 0, found) + 1
+    offset = window.at + start
+    if start == 0:
+        offset = _line_start(handle, window.at)
+    if offset < part.start:  # the range before has it
+        return window.at + found + 1
+    stop = data.find(b"\n", found)
+    if stop >= 0 and start and data[stop + 1 : stop + 2] == b"[":  # nothing continues it: by far the most
+        reader.feed(data[start : min(stop, start + _LINE)], offset, 0)
+        return window.at + stop + 1
+    return max(_record(reader, handle, offset, part), window.at + found + 1)
+
+
+def _record(reader: Reader, handle: int, start: int, part: Range) -> int:
     """Feeds the line at `start` and those that continue it; returns where the next line starts."""
-    if data is None or b"\n" not in data:
-        data = os.pread(handle, min(_AHEAD, part.size - start), start)
+    data = os.pread(handle, min(_AHEAD, part.size - start), start)
     at = 0
     for number in range(_CONTINUED):
         stop = data.find(b"\n", at)

@@ -6,6 +6,7 @@ timeouts that are written when they expire (docs/triage.md, "How the first scene
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal
 
@@ -128,14 +129,15 @@ def _times_by_process(events: Iterable[Event]) -> dict[Process, list[int]]:
     for event in events:
         if event.time is not None:
             found.setdefault(event.process, []).append(event.time)
-    return found
+    return {process: sorted(times) for process, times in found.items()}
 
 
 def _sign_of_life(event: Event, hard: Sequence[Event], echoes: Sequence[int], world: World, signs: Signs) -> str | None:
     at = event.time
     if at is None:
         return "the device itself reports a fault, and this has no clock" if hard else None
-    troubled = any(at <= echo <= at + _SOON for echo in echoes)
+    first = bisect_left(echoes, at)
+    troubled = first < len(echoes) and echoes[first] <= at + _SOON
     faults = [fault.time for fault in hard if fault.time is not None and fault.time > at + _AT_ONCE]
     if later := [fault for fault in faults if fault > at + _SOON or not troubled]:
         return f"the run went on for {(min(later) - at) // SECOND} s, until the device itself reported a fault"

@@ -1,10 +1,10 @@
-"""Spreads the ranges of large inputs over processes; small inputs stay in this one, where starting costs more."""
+"""Spreads the ranges of large inputs over processes; what is small stays in this one, where nothing has to start."""
 
 from __future__ import annotations
 
-import multiprocessing
 import os
 import threading
+import time
 from typing import TYPE_CHECKING, Final
 
 from pipeline.triage import rules, scan
@@ -15,20 +15,36 @@ if TYPE_CHECKING:
 
     from pipeline.triage.scan import Range
 
-_WORTH: Final = 32 << 20
-"""Bytes from which on a second process pays for its start."""
+_WORTH: Final = 0.25
+"""Seconds of work from which on other processes pay for their start."""
+_TRY: Final = 64 << 20
+"""Bytes that are read here first, to learn how long the rest will take: that depends on the errors, not on the size."""
+
+Found = Tally | tuple[int, str]
 
 
 def run(parts: Sequence[Range]) -> tuple[list[Tally], list[tuple[int, str]]]:
     """One tally per range, in order, and (source, reason) for what could not be read."""
-    found = (
-        _spread(parts) if sum(part.stop - part.start for part in parts) >= _WORTH else [_one(part) for part in parts]
-    )
-    tallies = [each for each in found if isinstance(each, Tally)]
-    return tallies, [each for each in found if not isinstance(each, Tally)]
+    found = _spread(parts)
+    return [each for each in found if isinstance(each, Tally)], [each for each in found if not isinstance(each, Tally)]
 
 
-def _spread(parts: Sequence[Range]) -> list[Tally | tuple[int, str]]:
+def _spread(parts: Sequence[Range]) -> list[Found]:
+    found: list[Found] = []
+    started, read = time.perf_counter(), 0
+    while len(found) < len(parts) and read < _TRY:
+        part = parts[len(found)]
+        found.append(_one(part))
+        read += part.stop - part.start
+    rest = parts[len(found) :]
+    left = sum(part.stop - part.start for part in rest)
+    expected = left * (time.perf_counter() - started) / max(read, 1)
+    return found + (_processes(rest) if expected > _WORTH else [_one(part) for part in rest])
+
+
+def _processes(parts: Sequence[Range]) -> list[Found]:
+    import multiprocessing  # noqa: PLC0415 - most inputs need none of it
+
     count = min(len(parts), _cpus())
     if count < 2:
         return [_one(part) for part in parts]
@@ -45,7 +61,7 @@ def _cpus() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def _one(part: Range) -> Tally | tuple[int, str]:
+def _one(part: Range) -> Found:
     try:
         return scan.read(part)
     except OSError as error:

@@ -73,7 +73,7 @@ def test_compressed_files(tmp_path: Path) -> None:
     """Rotated files, each compressed: lines are counted in the plain text."""
     story = next(story for story in STORIES if story.name == "a5-wording-mte")
     story.write(tmp_path)
-    for path in [path for path in tmp_path.rglob("*.log")]:
+    for path in list(tmp_path.rglob("*.log")):
         path.with_name(path.name + ".gz").write_bytes(gzip.compress(path.read_bytes()))
         path.unlink()
     result = triage([tmp_path])
