@@ -37,8 +37,7 @@ def triage(paths: Sequence[Path], *, now: dt.datetime | None = None) -> TriageRe
             return Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="backproof-triage-")))
 
         found, notes = sources.collect(paths, folder)
-        parts = [part for number, source in enumerate(found) for part in scan.ranges(number, source)]
-        tallies, broken = workers.run(parts)
+        tallies, broken = workers.run(scan.ranges(found))
         notes += [f"could not read {found[number].label}: {why}" for number, why in broken]
         return _answer(found, tallies, notes, clock.of_datetime(now or dt.datetime.now(dt.UTC).astimezone()))
 

@@ -27,8 +27,12 @@ _LINKS: Final = (
     ),
     re.compile(r"enter into open process deviceId\[(?P<device>\d+)\] rankSize\[(?P<size>\d+)\]"),
 )
-LINK_NEEDLE: Final = (
-    rb"SetupAgent rankNum|Entry-HcclCommInitRootInfo|hcclCommInitInfo:|\[RootInfoDetect\]|enter into open process"
+LINK_NEEDLES: Final = (
+    b"SetupAgent rankNum",
+    b"Entry-HcclCommInitRootInfo",
+    b"hcclCommInitInfo:",
+    b"[RootInfoDetect] nRanks",
+    b"enter into open process",
 )
 """What to look for when only parts of a file are read."""
 

@@ -15,10 +15,6 @@ if TYPE_CHECKING:
     from pipeline.triage.rules import RuleBook
     from pipeline.triage.serverlog import Load, Mark
 
-KEEP: Final = 100
-"""Records of one rule that are kept of one range of a large file: the first ones, and as many again of the last."""
-KEEP_SMALL: Final = 5000
-"""The same of a file that is small enough to be read line by line."""
 MANY: Final = 500
 LOADS: Final = 4000
 _SHAPES: Final = 4000
@@ -70,20 +66,16 @@ class Tally:
     last: Stamp | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True)
 class Known:
-    """What a line was found to be; lines that differ in their time only are the same."""
+    """A line without its time: what it is, and how often it came again after enough of its rule were kept."""
 
     rule: int
     pid: int | None
-    role: str
     shape: str
-
-
-def _without_time(raw: bytes) -> bytes:
-    """A plog record without its stamp of 27 characters, empty for anything else."""
-    at = raw.find(b"):2", 0, 64)
-    return raw[:at] + raw[at + 29 :] if at > 0 and raw[:1] == b"[" else b""
+    enough: bool = False
+    again: int = 0
+    last: tuple[int, int, bytes] = (0, 0, b"")
 
 
 def _shape(subject: str) -> str:
@@ -94,7 +86,7 @@ def _shape(subject: str) -> str:
 class Reader:
     """Turns lines into the records of a tally; remembers the exception text it is in and the last time it saw."""
 
-    def __init__(self, source: int, book: RuleBook, keep: int = KEEP) -> None:
+    def __init__(self, source: int, book: RuleBook, keep: int) -> None:
         self.tally = Tally(source=source)
         self._book = book
         self._keep_up_to = keep
@@ -106,27 +98,47 @@ class Reader:
 
     def feed(self, raw: bytes, offset: int, line: int) -> None:
         """One physical line, without a bound on what it may hold."""
-        key = _without_time(raw)
-        known = self._known.get(key) if key else None
-        if known is not None and self.tally.kept[known.rule] >= self._keep_up_to:
-            self._again(known, raw, offset, line)
+        at = raw.find(b"):2", 0, 64)  # the stamp of a plog record, 27 characters and a blank
+        key = raw[:at] + raw[at + 29 :] if at > 0 else b""
+        known = self._known.get(key)
+        if known is not None and known.enough:
+            known.again += 1
+            known.last = (offset, line, raw)
+            self._block = -1
             return
         found = heads.read(raw)
         for head in found:
             self._record(head, raw, offset, line)
-        if key and len(found) == 1 and found[0].form == "plog" and found[0].is_error and len(self._known) < _SHAPES:
-            rule = self._book.match(found[0])
-            self._known[key] = Known(rule=rule, pid=found[0].pid, role=self._role(rule), shape=_shape(found[0].subject))
+        if key and len(found) == 1 and found[0].form == "plog" and found[0].is_error:
+            self._learn(key, found[0], known)
 
-    def _again(self, known: Known, raw: bytes, offset: int, line: int) -> None:
-        """A line that differs from an earlier one in its time only, and of whose rule enough are kept: counted."""
-        tally = self.tally
-        tally.roles[known.role] += 1
-        tally.errors[known.pid] += 1
-        if known.shape in tally.shapes:
-            tally.shapes[known.shape] += 1
+    def _learn(self, key: bytes, head: Head, known: Known | None) -> None:
+        """Remembers a line without its time: once enough of its rule are kept, more of the same are only counted."""
+        if known is None and len(self._known) < _SHAPES:
+            known = self._known[key] = Known(rule=self._book.match(head), pid=head.pid, shape=_shape(head.subject))
+        if known is not None:
+            known.enough = self.tally.kept[known.rule] >= self._keep_up_to
+
+    def finish(self) -> Tally:
+        """The tally, its records in the order of the file."""
         self._block = -1
-        self._defer(known.rule, raw, offset, line)
+        for known in self._known.values():
+            if known.again:
+                self._count(known)
+        for rule, late in self._late.items():
+            for offset, line, raw in late:
+                again = [head for head in heads.read(raw) if self._book.match(head) == rule]
+                self.tally.entries.extend(self._entry(head, rule, offset, line) for head in again[:1])
+        self.tally.entries.sort(key=lambda entry: entry.offset)
+        return self.tally
+
+    def _count(self, known: Known) -> None:
+        tally = self.tally
+        tally.roles[self._role(known.rule)] += known.again
+        tally.errors[known.pid] += known.again
+        if known.shape in tally.shapes:
+            tally.shapes[known.shape] += known.again
+        self._defer(known.rule, known.last[2], known.last[0], known.last[1])
 
     def _defer(self, rule: int, raw: bytes, offset: int, line: int) -> None:
         """Keeps the last lines of a rule: a fault may be the last of a thousand harmless lines that look like it."""
@@ -134,16 +146,6 @@ class Reader:
         if late is None:
             late = self._late[rule] = deque(maxlen=self._keep_up_to)
         late.append((offset, line, raw))
-
-    def finish(self) -> Tally:
-        """The tally, its records in the order of the file."""
-        self._block = -1
-        for rule, late in self._late.items():
-            for offset, line, raw in late:
-                heads_of_rule = [head for head in heads.read(raw) if self._book.match(head) == rule or rule < 0]
-                self.tally.entries.extend(self._entry(head, rule, offset, line) for head in heads_of_rule[:1])
-        self.tally.entries.sort(key=lambda entry: entry.offset)
-        return self.tally
 
     def introduce(self, raw: bytes) -> None:
         """A line at the start of a large file: who the process is and when it began, nothing else."""

@@ -7,6 +7,7 @@ continue them: searching bytes is some thirty times as fast as looking at lines.
 from __future__ import annotations
 
 import os
+import re
 from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final
@@ -14,10 +15,10 @@ from typing import TYPE_CHECKING, Any, Final
 import re2
 
 from pipeline.triage import joins, rules, serverlog
-from pipeline.triage.record import KEEP, KEEP_SMALL, Reader, Tally
+from pipeline.triage.record import Reader, Tally
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
     from pipeline.triage.sources import Source
@@ -26,47 +27,77 @@ SMALL: Final = 8 << 20
 """Files up to this many bytes are read line by line."""
 RANGE: Final = 64 << 20
 """Bytes of a large file that one task reads."""
+_KEEP_SMALL: Final = 5000  # records of one rule that are kept at each end of a file read line by line
+_KEEP: Final = 100  # the same of a range of a large file
+_KEEP_ALL: Final = 3000  # and of all those ranges together, so that memory and the answer's time stay flat
+_KEEP_LEAST: Final = 8
 _WINDOW: Final = 1 << 20
 _AHEAD: Final = 64 << 10  # a record and what continues it must fit
 _LINE: Final = 4096  # bytes of a line that are looked at; records are cut at 1024
 _BACK: Final = 4096
 _NEAR: Final = 8192
 _CONTINUED: Final = 40
-_EDGE: Final = 4 << 20  # where a process introduces itself
-_SNIFF: Final = 64 << 10
+_EDGE: Final = 2 << 20  # where a process introduces itself
+_SNIFF: Final = 16 << 10
+_COMMUNICATORS: Final = 64
+_PLOG_HEAD: Final = re.compile(rb"\[[A-Z0-9]+\] [A-Z0-9_]+\(-?\d+,")
 
 # A literal needle alone lets RE2 search with vector instructions; any alternation costs a factor of ten.
 _ERROR: Final = rb"\[ERROR\]"
 _MIXED: Final = (
     rb"\[ERROR\]|\[Error\]|\b[EW][0-9A-Z]\d{4}(?:: |\[PID)|\bERROR\b|error code|Error: |_down|File \"|out of memory"
-    rb"|Heartbeat|heartbeat|excep_code|event_id|exception_print|" + serverlog.NEEDLE + rb"|" + joins.LINK_NEEDLE
+    rb"|Heartbeat|heartbeat|excep_code|event_id|exception_print|"
+    + serverlog.NEEDLE
+    + rb"|"
+    + b"|".join(re.escape(needle) for needle in joins.LINK_NEEDLES)
 )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Range:
-    """Bytes `start` to `stop` of a source of `size` bytes. Lines that start in it belong to it."""
+    """Bytes `start` to `stop` of a source of `size` bytes. Lines that start in it belong to it.
+
+    Of each rule the first `keep` records are kept, and the last `keep`. The first file of a process `introduces` it.
+    """
 
     source: int
     path: Path
     start: int
     stop: int
     size: int
+    keep: int
+    introduces: bool
 
 
-def ranges(number: int, source: Source) -> list[Range]:
-    """One range for a small file, pieces for a large one."""
-    step = source.size if source.size <= SMALL else RANGE
-    starts = range(0, source.size, step) if step else ()
-    return [
-        Range(source=number, path=source.path, start=at, stop=min(at + step, source.size), size=source.size)
-        for at in starts
+def ranges(sources: Sequence[Source]) -> list[Range]:
+    """One range for a small file, pieces for a large one. The more there are, the less is kept of each."""
+    spans = [
+        (number, source, at) for number, source in enumerate(sources) for at in range(0, source.size, _step(source))
     ]
+    large = sum(source.size > SMALL for _, source, _ in spans)
+    first = {joins.place(source.label): number for number, source in reversed(list(enumerate(sources)))}.values()
+    share = max(_KEEP_LEAST, min(_KEEP, _KEEP_ALL // max(large, 1)))
+    return [
+        Range(
+            source=number,
+            path=source.path,
+            start=at,
+            stop=min(at + _step(source), source.size),
+            size=source.size,
+            keep=_KEEP_SMALL if source.size <= SMALL else share,
+            introduces=number in first,
+        )
+        for number, source, at in spans
+    ]
+
+
+def _step(source: Source) -> int:
+    return RANGE if source.size > SMALL else max(source.size, 1)
 
 
 def read(part: Range) -> Tally:
     """The records of a range. A file that vanishes meanwhile raises OSError."""
-    reader = Reader(part.source, rules.book(), KEEP_SMALL if part.size <= SMALL else KEEP)
+    reader = Reader(part.source, rules.book(), part.keep)
     handle = os.open(part.path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     try:
         if part.size <= SMALL:
@@ -104,7 +135,16 @@ def _found_lines(reader: Reader, handle: int, part: Range) -> None:
         data = os.pread(handle, min(end + _AHEAD, part.size) - at, at)
         found = search(data, max(0, done - at))
         while 0 <= found < end - at:
-            done = _hit(reader, handle, part, Window(data=data, at=at), found)
+            start = data.rfind(b"\n", 0, found) + 1
+            stop = data.find(b"\n", found)
+            if (
+                start and data.startswith(b"[", stop + 1) and 0 < stop - start < _LINE
+            ):  # most lines: nothing continues it
+                reader.feed(data[start:stop], at + start, 0)
+                after = stop + 1
+            else:
+                after = _record(reader, handle, at + start if start else _line_start(handle, at), part) - at
+            done = at + max(after, found + 1)
             found = search(data, done - at)
 
 
@@ -123,32 +163,13 @@ def _mixed(data: bytes, start: int) -> int:
     return hit.start() if hit else -1
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Window:
-    """Bytes of a file from offset `at` on."""
-
-    data: bytes
-    at: int
-
-
-def _hit(reader: Reader, handle: int, part: Range, window: Window, found: int) -> int:
-    """Feeds the line that holds byte `found` of the window; returns the offset of the next line."""
-    data = window.data
-    start = data.rfind(b"\n", 0, found) + 1
-    offset = window.at + start
-    if start == 0:
-        offset = _line_start(handle, window.at)
-    if offset < part.start:  # the range before has it
-        return window.at + found + 1
-    stop = data.find(b"\n", found)
-    if stop >= 0 and start and data[stop + 1 : stop + 2] == b"[":  # nothing continues it: by far the most
-        reader.feed(data[start : min(stop, start + _LINE)], offset, 0)
-        return window.at + stop + 1
-    return max(_record(reader, handle, offset, part), window.at + found + 1)
-
-
 def _record(reader: Reader, handle: int, start: int, part: Range) -> int:
-    """Feeds the line at `start` and those that continue it; returns where the next line starts."""
+    """Feeds the line at `start` and those that continue it; returns where the next line starts.
+
+    A line that starts before the range is the work of the range before.
+    """
+    if start < part.start:
+        return part.start
     data = os.pread(handle, min(_AHEAD, part.size - start), start)
     at = 0
     for number in range(_CONTINUED):
@@ -172,26 +193,29 @@ def _line_start(handle: int, at: int) -> int:
 def _edges(reader: Reader, handle: int, part: Range) -> None:
     """The lines at the start where a process introduces itself, and the first and last stamp of the file."""
     if part.start == 0:
-        head = os.pread(handle, min(_EDGE, part.stop), 0)
-        for start in [
-            0,
-            *(head.rfind(b"\n", 0, hit.start()) + 1 for hit in _needle_of(joins.LINK_NEEDLE).finditer(head)),
-        ]:
+        head = os.pread(handle, min(_EDGE if part.introduces else _LINE, part.stop), 0)
+        for start in [0, *_introductions(head)]:
             reader.introduce(head[start : start + _LINE].split(b"\n", 1)[0])
     if part.stop == part.size:
         tail = os.pread(handle, _LINE, max(0, part.size - _LINE)).rstrip(b"\n").rsplit(b"\n", 1)[-1]
         reader.close(tail)
 
 
+def _introductions(head: bytes) -> Iterator[int]:
+    """Where lines start that say which rank and device a process has."""
+    for needle in joins.LINK_NEEDLES:
+        at = head.find(needle)
+        for _ in range(_COMMUNICATORS):
+            if at < 0:
+                break
+            yield head.rfind(b"\n", 0, at) + 1
+            at = head.find(needle, at + 1)
+
+
 def _is_plog(start: bytes) -> bool:
     """Whether a file is nothing but plog: nine lines of ten start with a head."""
-    lines = start.split(b"\n")[:-1][:400]
-    return bool(lines) and sum(_plog_head().match(line) is not None for line in lines) * 10 >= len(lines) * 9
-
-
-@cache
-def _plog_head() -> Any:
-    return re2.compile(rb"\[[A-Z0-9]+\] [A-Z0-9_]+\(-?\d+,")
+    lines = start.split(b"\n")[:-1]
+    return bool(lines) and sum(_PLOG_HEAD.match(line) is not None for line in lines) * 10 >= len(lines) * 9
 
 
 @cache
