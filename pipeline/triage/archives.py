@@ -13,10 +13,10 @@ import zlib
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Final, cast
 
-from pipeline.triage.sources import NOT_LOGS, Source, is_archive, join
+from pipeline.triage.sources import NOT_LOGS, Source, is_archive, is_binary, join
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from io import BufferedIOBase
 
     from pipeline.triage.sources import Found
 
@@ -24,7 +24,7 @@ MAX_UNPACKED: Final = 16 << 30
 """Bytes that all archives together may unpack to: a bomb ends here."""
 BROKEN = (OSError, EOFError, zlib.error, lzma.LZMAError, tarfile.TarError, ValueError)
 PACKED: Final = frozenset({".gz", ".bz2", ".xz"})
-_BLOCK: Final = 1 << 20
+_BLOCK: Final = 64 << 10
 
 
 def read(found: Found, raw: IO[bytes], name: str, label: str) -> None:
@@ -38,11 +38,11 @@ def read(found: Found, raw: IO[bytes], name: str, label: str) -> None:
         found.notes.append(f"could not read {label}: {error}")
 
 
-def plain(raw: IO[bytes], suffix: str) -> IO[bytes]:
+def plain(raw: IO[bytes], suffix: str) -> BufferedIOBase:
     """The plain bytes of a compressed stream; reading them may fail."""
     if suffix == ".gz":
-        return cast("IO[bytes]", gzip.GzipFile(fileobj=raw))
-    return cast("IO[bytes]", bz2.BZ2File(raw) if suffix == ".bz2" else lzma.LZMAFile(raw))
+        return gzip.GzipFile(fileobj=raw)
+    return bz2.BZ2File(raw) if suffix == ".bz2" else lzma.LZMAFile(raw)
 
 
 def members(found: Found, raw: IO[bytes], label: str) -> None:
@@ -61,7 +61,7 @@ def members(found: Found, raw: IO[bytes], label: str) -> None:
             elif suffix in PACKED and not is_archive(member.name):
                 unpack(found, plain(stream, suffix), name)
             else:
-                unpack(found, stream, name)
+                unpack(found, cast("BufferedIOBase", stream), name)
 
 
 def _clean(name: str) -> str:
@@ -70,22 +70,23 @@ def _clean(name: str) -> str:
     return "".join(sign if sign.isprintable() else "?" for sign in "/".join(parts))[:300] or "unnamed"
 
 
-def unpack(found: Found, stream: IO[bytes], label: str) -> None:
-    target = found.folder() / f"{len(found.sources):06d}"
-    size = 0
+def unpack(found: Found, stream: BufferedIOBase, label: str) -> None:
+    """Writes a stream to a file of ours; what was read before an error counts."""
+    target, size = found.folder() / f"{len(found.sources):06d}", 0
     try:
         with target.open("wb") as out:
-            for block in _blocks(stream):
+            # read1: a broken stream still gives the blocks before the break
+            while (block := stream.read1(_BLOCK)) and found.unpacked < MAX_UNPACKED:
                 size += out.write(block)
                 found.unpacked += len(block)
-                if found.unpacked > MAX_UNPACKED:
-                    found.notes.append(f"{label} was cut: the archives unpack to more than {MAX_UNPACKED >> 30} GiB")
-                    break
+        if found.unpacked >= MAX_UNPACKED:
+            found.notes.append(f"{label} was cut: the archives unpack to more than {MAX_UNPACKED >> 30} GiB")
     except BROKEN as error:
         found.notes.append(f"{label} ends early, {size} bytes could be read: {error}")
-    found.sources.append(Source(label=label, path=target, size=size))
-
-
-def _blocks(stream: IO[bytes]) -> Iterator[bytes]:
-    while block := stream.read(_BLOCK):
-        yield block
+    with target.open("rb") as written:
+        binary = is_binary(written.read(1024))
+    if binary:
+        found.left_out.append(label)
+        target.unlink()
+    else:
+        found.sources.append(Source(label=label, path=target, size=size))

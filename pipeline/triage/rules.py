@@ -139,11 +139,12 @@ def _invalid(why: str) -> PlanError:
 def _build(found: Sequence[Rule], kinds: Mapping[str, Kind]) -> RuleBook:
     rules = tuple(sorted(found, key=lambda rule: rule.priority))
     names = ("plog", "plog-any", "text", "kernel")
+    patterns = tuple(_compile(rule) for rule in rules)  # first, for it names the rule that is wrong
     return RuleBook(
         rules=rules,
         kinds=kinds,
         _sets={name: _compile_set(rules, name) for name in names},
-        _patterns=tuple(_compile(rule) for rule in rules),
+        _patterns=patterns,
     )
 
 

@@ -75,7 +75,7 @@ def ranges(sources: Sequence[Source]) -> list[Range]:
         (number, source, at) for number, source in enumerate(sources) for at in range(0, source.size, _step(source))
     ]
     large = sum(source.size > SMALL for _, source, _ in spans)
-    first = {joins.place(source.label): number for number, source in reversed(list(enumerate(sources)))}.values()
+    first = {_writer(source): number for number, source in reversed(list(enumerate(sources)))}.values()
     share = max(_KEEP_LEAST, min(_KEEP, _KEEP_ALL // max(large, 1)))
     return [
         Range(
@@ -89,6 +89,11 @@ def ranges(sources: Sequence[Source]) -> list[Range]:
         )
         for number, source, at in spans
     ]
+
+
+def _writer(source: Source) -> tuple[str, int | str]:
+    where = joins.place(source.label)
+    return where.host, source.label if where.pid is None else where.pid
 
 
 def _step(source: Source) -> int:

@@ -74,6 +74,11 @@ def join(top: str, name: str) -> str:
     return f"{top}/{name}" if top else name
 
 
+def is_binary(start: bytes) -> bool:
+    """Zeros make a binary file; a few of them are a log that was being written when the power went."""
+    return start.count(0) > len(start) // 10
+
+
 def is_archive(name: str) -> bool:
     return name.lower().endswith(_ARCHIVES)
 
@@ -132,7 +137,7 @@ def _opened(found: Found, raw: IO[bytes], path: Path, label: str) -> None:
         return
     size = os.fstat(raw.fileno()).st_size
     start = raw.read(1024)
-    if start.count(0) > len(start) // 10:
+    if is_binary(start):
         found.left_out.append(label)
     else:
         found.sources.append(Source(label=label, path=path, size=size))

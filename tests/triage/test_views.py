@@ -1,0 +1,70 @@
+"""Views: hostile text stays text, and the JSON is what the documentation says."""
+
+from __future__ import annotations
+
+import io
+import json
+from pathlib import Path
+
+from hypothesis import given
+from hypothesis import strategies as st
+from markdown_it import MarkdownIt
+from rich.console import Console
+from stories import stories
+
+from pipeline.triage import TriageResult, markdown, terminal, triage
+
+HOSTILE = "</table><script>x</script> @everyone #1 ``` | [a](http://evil) \x1b]0;title\x07 \x1b[2J"
+MARKDOWN = MarkdownIt("commonmark", {"html": True}).enable("table")
+
+
+def hostile(tmp_path: Path) -> TriageResult:
+    line = f"[ERROR] RUNTIME(7,):2027-02-14-10:00:00.000.001 [stars_engine.cc:1]8 ProcLogicCqReport:Task run failed, device_id=1, stream_id=2, task_id=3, sqe_type=0(ffts), errType=0x1(task exception), fault kernel_name={HOSTILE}\n"
+    (tmp_path / "a @b `c` | <d>.log").write_text(line, encoding="utf-8")
+    return triage([tmp_path])
+
+
+@given(st.text(max_size=80))
+def test_a_code_span_cannot_be_left(text: str) -> None:
+    tokens = MARKDOWN.parseInline(markdown.code(text))[0].children or []
+    assert [token.type for token in tokens] == ["code_inline"]
+
+
+def test_markdown_of_hostile_logs_has_no_markup(tmp_path: Path) -> None:
+    text = markdown.render(hostile(tmp_path))
+    inline = [child for token in MARKDOWN.parse(text) for child in token.children or []]
+    assert not [token.type for token in inline if token.type in {"html_inline", "link_open", "image"}]
+    assert not [token for token in MARKDOWN.parse(text) if token.type == "html_block"]
+    assert all("everyone" not in token.content for token in inline if token.type == "text")
+    assert "aicore" in text
+
+
+def test_terminal_moves_no_cursor(tmp_path: Path) -> None:
+    out = io.StringIO()
+    terminal.show(hostile(tmp_path), Console(file=out, width=200, no_color=True))
+    assert "\x1b" not in out.getvalue()
+    assert "\x07" not in out.getvalue()
+    assert "aicore" in out.getvalue()
+
+
+def test_every_story_renders(tmp_path: Path) -> None:
+    for story in stories():
+        folder = tmp_path / story.name
+        story.write(folder)
+        result = triage([folder])
+        out = io.StringIO()
+        terminal.show(result, Console(file=out, width=120))
+        first = result.first_scene
+        for text in (markdown.render(result), out.getvalue().replace("\n", "")):
+            assert (first is None) or first.kind in text
+
+
+def test_json_goes_round(tmp_path: Path) -> None:
+    result = hostile(tmp_path)
+    text = result.model_dump_json()
+    assert TriageResult.model_validate_json(text) == result
+    top = json.loads(text)
+    assert top["schema_version"] == 1
+    assert set(top["first_scene"]) >= {"file", "line", "kind"}
+    documented = (Path(__file__).parents[2] / "docs" / "triage.md").read_text("utf-8")
+    assert [name for name in TriageResult.model_fields if f"`{name}`" not in documented] == []
