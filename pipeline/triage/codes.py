@@ -8,8 +8,6 @@ from functools import cache
 from importlib import resources
 from typing import TYPE_CHECKING, Final
 
-from pydantic import TypeAdapter
-
 from pipeline.model import Record
 
 if TYPE_CHECKING:
@@ -46,7 +44,7 @@ class Code(Record):
 @cache
 def tables() -> Mapping[str, Table]:
     text = resources.files("pipeline.triage").joinpath("codes.toml").read_text("utf-8")
-    return TypeAdapter(dict[str, Table]).validate_python(tomllib.loads(text))
+    return {name: Table.model_validate(table) for name, table in tomllib.loads(text).items()}
 
 
 def normal(code: str) -> str:
