@@ -162,7 +162,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=3)
     options = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="backproof-bench-") as room:
-        print(f"{os.cpu_count()} processors, {options.rounds} rounds, medians")  # noqa: T201
+        print(f"{os.cpu_count()} processors, {options.rounds} rounds, medians")
         measure("sparse", options.mib, 5000, options.rounds, Path(room))
         measure("dense", options.mib, 20, options.rounds, Path(room))
 

@@ -21,6 +21,7 @@ from pydantic import ValidationError
 from pipeline.adapters import proc
 from pipeline.errors import HostError
 from pipeline.model import Record, Sha256
+from pipeline.redaction import redact
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
