@@ -75,7 +75,20 @@ class Known:
     shape: str
     enough: bool = False
     again: int = 0
-    last: tuple[int, int, bytes] = (0, 0, b"")
+    raw: bytes = b""
+    offset: int = 0
+    line: int = 0
+
+    def count(self, raw: bytes, offset: int, line: int) -> None:
+        """Once more; the last one is kept as it was."""
+        self.again += 1
+        self.raw, self.offset, self.line = raw, offset, line
+
+
+def without_time(raw: bytes) -> bytes:
+    """A plog record without its stamp of 27 characters and a blank; empty for anything else."""
+    at = raw.find(b"):2", 0, 64)
+    return raw[:at] + raw[at + 29 :] if at > 0 else b""
 
 
 def _shape(subject: str) -> str:
@@ -93,17 +106,15 @@ class Reader:
         self._block = -1
         self._bare = False
         self._stamp: Stamp | None = None
-        self._known: dict[bytes, Known] = {}
+        self.known: dict[bytes, Known] = {}
         self._late: dict[int, deque[tuple[int, int, bytes]]] = {}
 
     def feed(self, raw: bytes, offset: int, line: int) -> None:
         """One physical line, without a bound on what it may hold."""
-        at = raw.find(b"):2", 0, 64)  # the stamp of a plog record, 27 characters and a blank
-        key = raw[:at] + raw[at + 29 :] if at > 0 else b""
-        known = self._known.get(key)
+        key = without_time(raw)
+        known = self.known.get(key) if key else None
         if known is not None and known.enough:
-            known.again += 1
-            known.last = (offset, line, raw)
+            known.count(raw, offset, line)
             self._block = -1
             return
         found = heads.read(raw)
@@ -114,15 +125,15 @@ class Reader:
 
     def _learn(self, key: bytes, head: Head, known: Known | None) -> None:
         """Remembers a line without its time: once enough of its rule are kept, more of the same are only counted."""
-        if known is None and len(self._known) < _SHAPES:
-            known = self._known[key] = Known(rule=self._book.match(head), pid=head.pid, shape=_shape(head.subject))
+        if known is None and len(self.known) < _SHAPES:
+            known = self.known[key] = Known(rule=self._book.match(head), pid=head.pid, shape=_shape(head.subject))
         if known is not None:
             known.enough = self.tally.kept[known.rule] >= self._keep_up_to
 
     def finish(self) -> Tally:
         """The tally, its records in the order of the file."""
         self._block = -1
-        for known in self._known.values():
+        for known in self.known.values():
             if known.again:
                 self._count(known)
         for rule, late in self._late.items():
@@ -138,7 +149,7 @@ class Reader:
         tally.errors[known.pid] += known.again
         if known.shape in tally.shapes:
             tally.shapes[known.shape] += known.again
-        self._defer(known.rule, known.last[2], known.last[0], known.last[1])
+        self._defer(known.rule, known.raw, known.offset, known.line)
 
     def _defer(self, rule: int, raw: bytes, offset: int, line: int) -> None:
         """Keeps the last lines of a rule: a fault may be the last of a thousand harmless lines that look like it."""

@@ -29,8 +29,8 @@ SMALL: Final = 8 << 20
 RANGE: Final = 64 << 20
 """Bytes of a large file that one task reads."""
 _KEEP_SMALL: Final = 5000  # records of one rule that are kept at each end of a file read line by line
-_KEEP: Final = 100  # the same of a range of a large file
-_KEEP_ALL: Final = 3000  # and of all those ranges together, so that memory and the answer's time stay flat
+_KEEP: Final = 50  # the same of a range of a large file
+_KEEP_ALL: Final = 1500  # and of all those ranges together, so that memory and the answer's time stay flat
 _KEEP_LEAST: Final = 8
 _WINDOW: Final = 256 << 10  # what the processor's cache holds: searching is then as fast as reading
 _BLOCK: Final = 1 << 20
@@ -134,39 +134,58 @@ def _all_lines(reader: Reader, handle: int, part: Range) -> None:
 
 def _found_lines(reader: Reader, handle: int, part: Range) -> None:
     """Lines with a needle, and the lines that continue each."""
-    search = _literal if _is_plog(os.pread(handle, _SNIFF, 0)) else _mixed
+    look = _look_for_errors if _is_plog(os.pread(handle, _SNIFF, 0)) else _look_for_words
     _edges(reader, handle, part)
     done = part.start
     for at in range(part.start, part.stop, _WINDOW):
         end = min(at + _WINDOW, part.stop)
         data = os.pread(handle, min(end + _LINE, part.size) - at, at)
-        found = search(data, max(0, done - at))
-        while 0 <= found < end - at:
-            start = data.rfind(b"\n", 0, found) + 1
-            stop = data.find(b"\n", found)
-            if (
-                start and data.startswith(b"[", stop + 1) and 0 < stop - start < _LINE
-            ):  # most lines: nothing continues it
-                reader.feed(data[start:stop], at + start, 0)
-                after = stop + 1
+        done = at + look(reader, handle, part, at, data, max(0, done - at))
+
+
+def _look_for_errors(reader: Reader, handle: int, part: Range, at: int, data: bytes, done: int) -> int:  # noqa: PLR0917
+    """Errors of a plog window; returns how far the lines are done. Written flat: it runs once per error of the input."""
+    limit, known_of = min(part.stop - at, _WINDOW), reader.known.get
+    found = _literal(data, done)
+    while 0 <= found < limit:
+        start = data.rfind(b"\n", 0, found) + 1
+        stop = data.find(b"\n", found)
+        if start and data.startswith(b"[", stop + 1) and 0 < stop - start < _LINE:  # most lines: nothing continues it
+            raw = data[start:stop]
+            cut = raw.find(b"):2", 0, 64)  # as without_time does it
+            known = known_of(raw[:cut] + raw[cut + 29 :])
+            if known is not None and known.enough and cut > 0:
+                known.count(raw, at + start, 0)
             else:
-                after = _record(reader, handle, at + start if start else _line_start(handle, at), part) - at
-            done = at + max(after, found + 1)
-            found = search(data, done - at)
+                reader.feed(raw, at + start, 0)
+            done = stop + 1
+        else:
+            after = _record(reader, handle, at + start if start else _line_start(handle, at), part) - at
+            done = max(after, found + 1)
+        found = data.find(b"[ERROR]", done, done + _NEAR)
+        if found < 0:
+            found = _literal(data, done)
+    return done
+
+
+def _look_for_words(reader: Reader, handle: int, part: Range, at: int, data: bytes, done: int) -> int:  # noqa: PLR0917
+    """The same for a file of many hands: anything that may matter."""
+    search = _needle_of(_MIXED).search
+    hit = search(data, done) if done < len(data) else None
+    while hit is not None and hit.start() < min(part.stop - at, _WINDOW):
+        start = data.rfind(b"\n", 0, hit.start()) + 1
+        after = _record(reader, handle, at + start if start else _line_start(handle, at), part) - at
+        done = max(after, hit.start() + 1)
+        hit = search(data, done) if done < len(data) else None
+    return done
 
 
 def _literal(data: bytes, start: int) -> int:
     """Where the next `[ERROR]` stands, -1 for nowhere. Close by, a plain search beats the call into RE2."""
     near = data.find(b"[ERROR]", start, start + _NEAR)
-    if near >= 0:
+    if near >= 0 or start + _NEAR >= len(data):
         return near
-    hit = _needle_of(_ERROR).search(data, min(start + _NEAR - 6, len(data)))
-    return hit.start() if hit else -1
-
-
-def _mixed(data: bytes, start: int) -> int:
-    """The same for a file of many hands: anything that may matter."""
-    hit = _needle_of(_MIXED).search(data, min(start, len(data)))
+    hit = _needle_of(_ERROR).search(data, start + _NEAR - 6)
     return hit.start() if hit else -1
 
 

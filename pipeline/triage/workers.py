@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import threading
 import time
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
 _WORTH: Final = 0.25
 """Seconds of work from which on other processes pay for their start."""
-_TRY: Final = 64 << 20
+_TRY: Final = 16 << 20
 """Bytes that are read here first, to learn how long the rest will take: that depends on the errors, not on the size."""
 
 Found = Tally | tuple[int, str]
@@ -52,7 +53,7 @@ def _processes(parts: Sequence[Range]) -> list[Found]:
     # A fork copies only this thread: with others around, their locks would be held for ever.
     alone = threading.active_count() == 1 and "fork" in multiprocessing.get_all_start_methods()
     context = multiprocessing.get_context("fork" if alone else "spawn")
-    with context.Pool(count) as pool:
+    with context.Pool(count, initializer=gc.disable) as pool:  # what they make, they keep until they end
         return pool.map(_one, parts, chunksize=1)
 
 
