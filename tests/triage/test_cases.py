@@ -9,7 +9,7 @@ import tarfile
 from pathlib import Path
 
 import pytest
-from stories import Story, stories
+from log_stories import Story, stories
 
 from pipeline.triage import TriageResult, triage
 

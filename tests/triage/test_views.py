@@ -8,9 +8,9 @@ from pathlib import Path
 
 from hypothesis import given
 from hypothesis import strategies as st
+from log_stories import stories
 from markdown_it import MarkdownIt
 from rich.console import Console
-from stories import stories
 
 from pipeline.triage import TriageResult, markdown, terminal, triage
 
