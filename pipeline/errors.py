@@ -6,6 +6,7 @@ class here has exit code 1.
 
 from __future__ import annotations
 
+import errno
 from enum import IntEnum
 from typing import ClassVar
 
@@ -71,3 +72,19 @@ class Interrupted(BackproofError):  # noqa: N818 - an event, not a mistake
     """The user or the system stopped the run."""
 
     exit_code = ExitCode.INTERRUPTED
+
+
+def host_error(error: OSError) -> BackproofError:
+    """What the system refused, in our three sentences."""
+    where = f" ({error.filename})" if error.filename else ""
+    advice = {
+        errno.ENOSPC: "free some disk, then run the same command again: what is done is kept",
+        errno.EDQUOT: "free some of your quota, then run the same command again: what is done is kept",
+        errno.EACCES: "give this user the right to that path, or choose another --out",
+        errno.EROFS: "choose an --out on a disk that can be written",
+    }
+    return HostError(
+        f"the system refused an operation{where}",
+        why=error.strerror or str(error),
+        next_step=advice.get(error.errno or 0, "mend the cause, then run the same command again: what is done is kept"),
+    )

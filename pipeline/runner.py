@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import errno
 import time
 from typing import TYPE_CHECKING
 
 from pipeline import __version__, verdict
-from pipeline.errors import BackproofError, HostError, Interrupted, PersonNeeded, PlanError
+from pipeline.errors import BackproofError, Interrupted, PersonNeeded, PlanError, host_error
 from pipeline.ledger import digest_of, now
 from pipeline.model import Finding, Outcome
 from pipeline.records import Run, StageResult
@@ -112,22 +111,6 @@ def _failed(ctx: Context, stage: Stage, error: BackproofError) -> StageResult:
         Finding(severity="note", text=f"next: {error.next_step}"),
     )
     return StageResult(stage=stage.NAME, outcome=outcome, sentence=error.what, evidence=evidence, findings=findings)
-
-
-def host_error(error: OSError) -> BackproofError:
-    """What the system refused, in our three sentences."""
-    where = f" ({error.filename})" if error.filename else ""
-    advice = {
-        errno.ENOSPC: "free some disk, then run the same command again: what is done is kept",
-        errno.EDQUOT: "free some of your quota, then run the same command again: what is done is kept",
-        errno.EACCES: "give this user the right to that path, or choose another --out",
-        errno.EROFS: "choose an --out on a disk that can be written",
-    }
-    return HostError(
-        f"the system refused an operation{where}",
-        why=error.strerror or str(error),
-        next_step=advice.get(error.errno or 0, "mend the cause, then run the same command again: what is done is kept"),
-    )
 
 
 def _with(run: Run, result: StageResult) -> Run:

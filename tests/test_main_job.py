@@ -208,7 +208,7 @@ def test_a_fix_that_does_not_work_is_a_fail_and_never_an_error(job: Job, tmp_pat
 def test_killed_at_any_stage_the_next_command_puts_everything_back(job: Job, stage: str) -> None:
     before, upstream = job.target.snapshot(), tree(job.upstream)
     command = [
-        Path(sys.executable).with_name("backproof"),
+        str(Path(sys.executable).with_name("backproof")),
         "run",
         str(job.kit),
         "--out",

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from pipeline.stages import fixup, install, pick, report, validate, verify
+from pipeline.stages import fixup, install, pick, report, triage, validate, verify
 
 if TYPE_CHECKING:
     from pipeline.context import Stage
 
-STAGES: Final[tuple[Stage, ...]] = (pick, fixup, install, verify, validate, report)
+STAGES: Final[tuple[Stage, ...]] = (pick, fixup, install, verify, validate, triage, report)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import secrets
+import shutil
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -151,29 +153,24 @@ class Store:
 
     @contextmanager
     def worktree(self, folder: Path, rev: str) -> Iterator[Worktree]:
-        """A detached worktree of ours for the time of the block."""
-        self._drop_worktree(folder)
-        must(self.git("worktree", "add", "--quiet", "--force", "--detach", str(folder), rev), f"{folder}: no worktree")
+        """A detached worktree of ours for the time of the block.
+
+        It gets a name of its own: after a kill, git may still be writing the files of the one before.
+        """
+        self._drop_worktrees(folder)
+        own = folder.with_name(f"{folder.name}-{secrets.token_hex(4)}")
+        own.parent.mkdir(parents=True, exist_ok=True)
+        must(self.git("worktree", "add", "--quiet", "--detach", str(own), rev), f"{own}: no worktree")
         try:
-            yield Worktree(folder=folder)
+            yield Worktree(folder=own)
         finally:
-            self._drop_worktree(folder)
+            self._drop_worktrees(folder)
 
-    def _drop_worktree(self, folder: Path) -> None:
-        """Also after a kill: a half-made worktree is ours and holds nothing of worth."""
-        self.git("worktree", "remove", "--force", "--force", str(folder))
+    def _drop_worktrees(self, folder: Path) -> None:
+        """They are ours and hold nothing of worth; what cannot be removed now is removed by a later run."""
+        for each in folder.parent.glob(f"{folder.name}-*"):
+            shutil.rmtree(each, ignore_errors=True)
         self.git("worktree", "prune")
-        if folder.exists():
-            _remove(folder)
-
-
-def _remove(folder: Path) -> None:
-    for each in sorted(folder.rglob("*"), reverse=True):
-        if each.is_dir() and not each.is_symlink():
-            each.rmdir()
-        else:
-            each.unlink()
-    folder.rmdir()
 
 
 def _change(head: str, path: str) -> FileChange:

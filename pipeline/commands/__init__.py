@@ -1,0 +1,1 @@
+"""Click commands by topic; the only modules beside `cli` that print results."""
