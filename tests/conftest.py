@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from repositories import Repository
 
 from pipeline import demo, plan
+from pipeline.adapters.git import Source, Store
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    Opened = Callable[["Repository | Path"], Store]
 
 KIT = Path(__file__).parent.parent / "patches" / "19353"
 
@@ -63,3 +71,32 @@ def upstream(tmp_path: Path) -> Repository:
     repository.git("init", "--quiet", "-b", "main")
     repository.commit("start", {"pkg/a.py": "x = 1\ny = 2\nz = 3\n", "README.md": "hello\n"})
     return repository
+
+
+@pytest.fixture
+def opened(tmp_path: Path) -> Opened:
+    """A store of ours over a repository."""
+
+    def make(repository: Repository | Path) -> Store:
+        folder = repository if isinstance(repository, Path) else repository.folder
+        return Store.create(tmp_path / f"store-{folder.name}", Source.open(str(folder)))
+
+    return make
+
+
+@pytest.fixture
+def old_git(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A git on PATH that says it is 2.34 and refuses what 2.34 did not have."""
+    real = shutil.which("git")
+    wrapper = tmp_path / "old" / "git"
+    wrapper.parent.mkdir()
+    wrapper.write_text(
+        "#!/bin/sh\n"
+        'for each in "$@"; do case "$each" in\n'
+        '--version) echo "git version 2.34.1"; exit 0 ;;\n'
+        '--write-tree) echo "usage: git merge-tree <base-tree> <branch1> <branch2>" >&2; exit 129 ;;\n'
+        "esac; done\n"
+        f'exec {real} "$@"\n'
+    )
+    wrapper.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{wrapper.parent}{os.pathsep}{os.environ['PATH']}")

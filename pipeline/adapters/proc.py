@@ -82,6 +82,7 @@ def run(
     stdin: bytes = b"",
     timeout: float = 600,
     tee: Path | None = None,
+    keep: int = KEEP_BYTES,
 ) -> Completed:
     """Run a command to its end and return what it did; a missing program is a result with code 127.
 
@@ -92,6 +93,7 @@ def run(
         stdin: what it reads.
         timeout: seconds; past it the whole process group is killed and the code is 124.
         tee: a file that receives both streams whole (what the command printed is evidence).
+        keep: bytes of each stream that are kept; a caller that parses a whole listing asks for more.
     """
     started = time.monotonic()
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err, tempfile.TemporaryFile() as source:
@@ -101,7 +103,11 @@ def run(
         if tee is not None:
             _tee(tee, out, err)
         return Completed(
-            argv=tuple(argv), code=code, stdout=_kept(out), stderr=_kept(err), seconds=time.monotonic() - started
+            argv=tuple(argv),
+            code=code,
+            stdout=_kept(out, keep),
+            stderr=_kept(err, KEEP_BYTES),
+            seconds=time.monotonic() - started,
         )
 
 
@@ -132,6 +138,44 @@ def _run(
             kill_group(process)
 
 
+class Dialogue:
+    """A process that stays and answers, one request at a time; it ends with its standard input."""
+
+    def __init__(self, argv: Sequence[str], *, env: Mapping[str, str]) -> None:
+        self.argv = tuple(argv)
+        try:
+            self._process = subprocess.Popen(
+                list(argv),
+                env=env,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+                start_new_session=True,
+            )
+        except OSError as error:
+            raise HostError(
+                f"{argv[0]}: cannot be started", why=str(error), next_step=f"install {argv[0]} and run again"
+            ) from error
+
+    def ask(self, request: bytes) -> IO[bytes]:
+        """Send a request; the answer is read from what is returned, and only as far as it goes."""
+        if self._process.stdin is None or self._process.stdout is None:  # pragma: no cover - both are pipes
+            raise BrokenPipeError
+        self._process.stdin.write(request)
+        self._process.stdin.flush()
+        return self._process.stdout
+
+    def close(self) -> None:
+        for stream in (self._process.stdin, self._process.stdout):
+            if stream is not None:
+                with contextlib.suppress(OSError):
+                    stream.close()
+        try:
+            self._process.wait(5)
+        except subprocess.TimeoutExpired:
+            kill_group(self._process)
+
+
 def kill_group(process: subprocess.Popen[bytes]) -> None:
     """Kill a process with all that it started, and reap it."""
     with contextlib.suppress(ProcessLookupError):
@@ -139,10 +183,10 @@ def kill_group(process: subprocess.Popen[bytes]) -> None:
     process.wait()
 
 
-def _kept(stream: IO[bytes]) -> bytes:
-    """The last KEEP_BYTES of a stream: errors stand at the end."""
+def _kept(stream: IO[bytes], keep: int) -> bytes:
+    """The last bytes of a stream: errors stand at the end."""
     size = stream.seek(0, os.SEEK_END)
-    stream.seek(max(0, size - KEEP_BYTES))
+    stream.seek(max(0, size - keep))
     return stream.read()
 
 

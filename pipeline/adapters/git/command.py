@@ -20,13 +20,22 @@ _QUIET = {
     "LANGUAGE": "C",
     "GIT_EDITOR": ":",
     "GIT_OPTIONAL_LOCKS": "0",
+    # refs/replace would swap the commit that is picked for another one behind the same hash.
+    "GIT_NO_REPLACE_OBJECTS": "1",
 }
-_OWN = {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1", "GIT_LITERAL_PATHSPECS": "1"}
+_OWN = {
+    "GIT_CONFIG_GLOBAL": os.devnull,
+    "GIT_CONFIG_NOSYSTEM": "1",
+    "GIT_ATTR_NOSYSTEM": "1",
+    "GIT_LITERAL_PATHSPECS": "1",
+}
 _SETTINGS = (
     "core.quotePath=false",
     "core.hooksPath=/dev/null",
     "core.autocrlf=false",
     "core.fsmonitor=false",
+    # Without it git reads ~/.config/git/attributes even where GIT_CONFIG_GLOBAL shuts the configuration out.
+    "core.attributesFile=/dev/null",
     "commit.gpgSign=false",
     "rerere.enabled=false",
     "gc.auto=0",
@@ -56,10 +65,20 @@ def git(
     own: bool = True,
     stdin: bytes = b"",
     timeout: float = 600,
+    keep: int = proc.KEEP_BYTES,
 ) -> proc.Completed:
     """Run one git command and return what it did, whatever its code."""
-    flags = [flag for setting in (*_SETTINGS, *settings) for flag in ("-c", setting)]
-    return proc.run(["git", *flags, *args], cwd=cwd, env=environment(env, own=own), stdin=stdin, timeout=timeout)
+    argv = ["git", *_flags(settings), *args]
+    return proc.run(argv, cwd=cwd, env=environment(env, own=own), stdin=stdin, timeout=timeout, keep=keep)
+
+
+def dialogue(*args: str) -> proc.Dialogue:
+    """A git process that stays and answers, such as `cat-file --batch`."""
+    return proc.Dialogue(["git", *_flags(()), *args], env=environment())
+
+
+def _flags(settings: Sequence[str]) -> list[str]:
+    return [flag for setting in (*_SETTINGS, *settings) for flag in ("-c", setting)]
 
 
 def must(done: proc.Completed, what: str) -> proc.Completed:

@@ -1,0 +1,291 @@
+"""Simulated picks equal real ones: outcome, tree and kind of conflict, in memory and with an old git."""
+
+from __future__ import annotations
+
+import subprocess
+from typing import TYPE_CHECKING
+
+import pytest
+
+from pipeline.errors import HostError
+from pipeline.history.simulate import ClashKind, Landing, Simulation, Simulator
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from conftest import Opened, Repository
+
+    from pipeline.adapters.git import Store
+
+LONG = "".join(f"line {each}\n" for each in range(40))
+
+
+def notes(path: str) -> bool:
+    return path.startswith("notes/")
+
+
+def simulated(store: Store, fix: str, branch: str, *, mainline: int | None = None) -> Simulation:
+    with Simulator(store) as simulator:
+        onto = simulator.tree(store.resolve(branch) or branch)
+        return simulator.pick(fix, onto, drop=notes, mainline=mainline)
+
+
+def sides(repository: Repository, release: dict[str, str | bytes | None], fix: dict[str, str | bytes | None]) -> str:
+    """A branch `release` with one change, and a fix on main; returns the fix."""
+    repository.switch("release")
+    repository.commit("release's own", release)
+    repository.git("tag", "-f", "tip")
+    repository.switch("main", "main")
+    return repository.commit("fix (#5)", fix)
+
+
+def tip(repository: Repository) -> str:
+    return repository.git("rev-parse", "tip")
+
+
+def test_a_clean_pick_has_the_tree_of_a_real_cherry_pick(upstream: Repository, opened: Opened) -> None:
+    fix = sides(upstream, {"other.py": "o = 1\n"}, {"pkg/a.py": "x = 1\ny = 20\nz = 3\n"})
+    found = simulated(opened(upstream), fix, tip(upstream))
+    upstream.git("checkout", "--quiet", "tip")
+    upstream.git("cherry-pick", fix)
+    assert found.landing is Landing.CLEAN
+    assert found.tree == upstream.git("rev-parse", "HEAD^{tree}")
+
+
+def test_dropped_paths_are_as_the_release_has_them(upstream: Repository, opened: Opened) -> None:
+    upstream.commit("note", {"notes/deep/7.yaml": "one\n"})
+    fix = sides(
+        upstream,
+        {"notes/deep/7.yaml": "release\n"},
+        {"notes/deep/7.yaml": "two\n", "notes/new/8.yaml": "n\n", "pkg/a.py": "x = 9\ny = 2\nz = 3\n"},
+    )
+    found = simulated(opened(upstream), fix, tip(upstream))
+    upstream.git("checkout", "--quiet", "tip")
+    upstream.commit("by hand", {"pkg/a.py": "x = 9\ny = 2\nz = 3\n"})
+    assert found.landing is Landing.CLEAN_AFTER_DROPS
+    assert found.only_in_dropped
+    assert found.dropped == ("notes/deep/7.yaml", "notes/new/8.yaml")
+    assert found.tree == upstream.git("rev-parse", "HEAD^{tree}")
+
+
+def test_a_change_that_is_there_is_told_from_a_commit_that_changes_nothing(
+    upstream: Repository, opened: Opened
+) -> None:
+    change: dict[str, str | bytes | None] = {"pkg/a.py": "x = 1\ny = 20\nz = 3\n"}
+    fix = sides(upstream, change, change)
+    nothing = upstream.commit("retrigger", {})
+    noted = upstream.commit("note only", {"notes/n.yaml": "n\n"})
+    store = opened(upstream)
+    assert simulated(store, fix, tip(upstream)).landing is Landing.ALREADY_THERE
+    assert simulated(store, nothing, tip(upstream)).landing is Landing.EMPTY
+    assert simulated(store, noted, tip(upstream)).landing is Landing.EMPTY
+
+
+def kinds() -> dict[str, tuple[dict[str, str | bytes | None], dict[str, str | bytes | None], str]]:
+    """Release's change, main's change, and the kind of conflict that they make."""
+    edited = LONG.replace("line 7\n", "line seven\n")
+    return {
+        "content": ({"long": LONG.replace("line 7\n", "seven\n")}, {"long": edited}, "content"),
+        "deleted by the release": ({"long": None}, {"long": edited}, "modify/delete"),
+        "deleted by the fix": ({"long": edited}, {"long": None}, "modify/delete"),
+        "add/add": ({"new": "a\n"}, {"new": "b\n"}, "add/add"),
+        "rename": ({"long": None, "ours": LONG}, {"long": None, "theirs": LONG}, "rename"),
+        "file/directory": ({"place": "file\n"}, {"place/inner": "x\n"}, "file/directory"),
+        "folder rename": (
+            {"dir/one": None, "dir/two": None, "moved/one": LONG + "1\n", "moved/two": LONG + "2\n"},
+            {"dir/three": "new\n"},
+            "directory rename",
+        ),
+    }
+
+
+@pytest.mark.parametrize("case", list(kinds()))
+@pytest.mark.parametrize("age", ["new", "old"])
+def test_each_kind_of_conflict_is_named(
+    case: str, age: str, upstream: Repository, opened: Opened, request: pytest.FixtureRequest
+) -> None:
+    upstream.commit("files", {"long": LONG, "dir/one": LONG + "1\n", "dir/two": LONG + "2\n"})
+    release, main, kind = kinds()[case]
+    fix = sides(upstream, release, main)
+    if age == "old":
+        request.getfixturevalue("old_git")
+    found = simulated(opened(upstream), fix, tip(upstream))
+    assert found.landing is Landing.CONFLICT
+    assert ClashKind(kind) in {each.kind for each in found.clashes}
+    assert found.tree is None
+
+
+def test_types_and_modes_in_conflict_are_named(upstream: Repository, opened: Opened) -> None:
+    upstream.commit("files", {"tool": "t\n"})
+    upstream.switch("release")
+    (upstream.folder / "tool").unlink()
+    (upstream.folder / "tool").symlink_to("pkg/a.py")
+    upstream.git("add", "-A")
+    upstream.git("commit", "-qm", "link")
+    upstream.git("tag", "tip")
+    upstream.switch("main", "main")
+    fix = upstream.commit("fix", {"tool": "changed\n"})
+    found = simulated(opened(upstream), fix, tip(upstream))
+    assert {each.kind for each in found.clashes} == {ClashKind.MODE}
+
+
+def test_a_submodule_moved_on_both_sides_is_a_submodule_conflict(upstream: Repository, opened: Opened) -> None:
+    def point(number: str) -> None:
+        upstream.git("update-index", "--add", "--cacheinfo", f"160000,{number * 40},sub")
+        upstream.git("commit", "-qm", f"point at {number}")
+
+    point("1")
+    upstream.switch("release")
+    point("2")
+    upstream.git("tag", "tip")
+    upstream.switch("main", "main")
+    point("3")
+    found = simulated(opened(upstream), upstream.git("rev-parse", "HEAD"), tip(upstream))
+    assert [each.kind for each in found.clashes] == [ClashKind.SUBMODULE]
+
+
+def test_an_old_git_gives_the_same_trees_and_says_once_that_it_is_slow(
+    upstream: Repository, opened: Opened, request: pytest.FixtureRequest
+) -> None:
+    fix = sides(upstream, {"other.py": "o = 1\n"}, {"pkg/a.py": "x = 1\ny = 20\nz = 3\n", "notes/n.yaml": "n\n"})
+    clash = upstream.commit("other", {"other.py": "o = 2\n"})
+    store = opened(upstream)
+    new = [simulated(store, each, tip(upstream)) for each in (fix, clash)]
+    request.getfixturevalue("old_git")
+    said: list[str] = []
+    with Simulator(store, say=said.append) as simulator:
+        onto = simulator.tree(tip(upstream))
+        old = [simulator.pick(each, onto, drop=notes) for each in (fix, clash)]
+    assert [(each.landing, each.tree, each.dropped) for each in old] == [
+        (each.landing, each.tree, each.dropped) for each in new
+    ]
+    assert [list(each.clashes) for each in old] == [list(each.clashes) for each in new]
+    assert len(said) == 1
+    assert "2.34.1 cannot merge in memory" in said[0]
+
+
+def test_attributes_of_the_release_count_as_in_a_worktree(upstream: Repository, opened: Opened) -> None:
+    upstream.commit("log", {"CHANGES": "one\n", ".gitattributes": "CHANGES merge=union\n"})
+    fix = sides(upstream, {"CHANGES": "one\nrelease\n"}, {"CHANGES": "one\nmain\n"})
+    found = simulated(opened(upstream), fix, tip(upstream))
+    upstream.git("checkout", "--quiet", "tip")
+    upstream.git("cherry-pick", fix)
+    assert found.tree == upstream.git("rev-parse", "HEAD^{tree}")
+
+
+def test_a_merge_commit_needs_its_main_line(upstream: Repository, opened: Opened) -> None:
+    upstream.switch("release")
+    upstream.git("tag", "tip")
+    upstream.switch("topic", "main")
+    upstream.commit("topic", {"t.py": "t = 1\n"})
+    upstream.switch("main", "main")
+    upstream.commit("main", {"m.py": "m = 1\n"})
+    upstream.git("merge", "--quiet", "--no-ff", "-m", "merge", "topic")
+    merge = upstream.git("rev-parse", "HEAD")
+    store = opened(upstream)
+    assert simulated(store, merge, tip(upstream)).landing is Landing.MERGE_COMMIT
+    found = simulated(store, merge, tip(upstream), mainline=1)
+    assert found.landing is Landing.CLEAN
+    with Simulator(store) as simulator:
+        assert set(simulator.differing(simulator.tree(tip(upstream)), str(found.tree))) == {"t.py"}
+    assert simulated(store, merge, tip(upstream), mainline=3).landing is Landing.MERGE_COMMIT
+
+
+def test_a_root_commit_with_awkward_names_lands(upstream: Repository, opened: Opened) -> None:
+    upstream.switch("release")
+    upstream.git("tag", "tip")
+    upstream.git("checkout", "--quiet", "--orphan", "other")
+    upstream.git("rm", "-rf", "--quiet", ".")
+    blob = upstream.git("hash-object", "-w", "--stdin", stdin="latin\n")
+    names = b"100644 %s\tn\xe9e.txt\x00100644 %s\tNEW\nline\x00" % (blob.encode(), blob.encode())
+    subprocess.run(["git", "-C", str(upstream.folder), "update-index", "-z", "--index-info"], input=names, check=True)
+    root = upstream.git("commit-tree", upstream.git("write-tree"), "-m", "root")
+    store = opened(upstream)
+    found = simulated(store, root, tip(upstream))
+    assert found.landing is Landing.CLEAN
+    with Simulator(store) as simulator:
+        new = simulator.differing(simulator.tree(tip(upstream)), str(found.tree))
+    assert set(new) == {"n\udce9e.txt", "NEW\nline"}
+
+
+def test_names_that_differ_only_in_case_and_crlf_are_bytes_like_any(upstream: Repository, opened: Opened) -> None:
+    upstream.commit("files", {"Read.me": "a\r\nb\r\nc\r\n", "read.me": "other\n"})
+    fix = sides(upstream, {"read.me": "mine\n"}, {"Read.me": "a\r\nB\r\nc\r\n"})
+    store = opened(upstream)
+    found = simulated(store, fix, tip(upstream))
+    assert found.landing is Landing.CLEAN
+    with Simulator(store) as simulator:
+        assert simulator.objects.file(str(found.tree), "Read.me") == b"a\r\nB\r\nc\r\n"
+        assert simulator.objects.file(str(found.tree), "read.me") == b"mine\n"
+
+
+def test_an_lfs_pointer_is_merged_as_the_text_it_is_and_no_filter_runs(
+    tmp_path: Path, upstream: Repository, opened: Opened
+) -> None:
+    pointer = "version https://git-lfs.github.com/spec/v1\noid sha256:{}\nsize 1\n"
+    upstream.commit("lfs", {".gitattributes": "*.bin filter=lfs merge=lfs\n", "w.bin": pointer.format("a" * 64)})
+    upstream.git("config", "filter.lfs.smudge", f"touch {tmp_path}/ran")
+    upstream.git("config", "merge.lfs.driver", f"touch {tmp_path}/ran")
+    fix = sides(upstream, {"w.bin": pointer.format("b" * 64)}, {"w.bin": pointer.format("c" * 64)})
+    (tmp_path / "ran").unlink(missing_ok=True)
+    found = simulated(opened(upstream), fix, tip(upstream))
+    assert [each.kind for each in found.clashes] == [ClashKind.CONTENT]
+    assert not (tmp_path / "ran").exists()
+
+
+def test_a_replaced_commit_is_picked_as_it_is(upstream: Repository, opened: Opened) -> None:
+    fix = sides(upstream, {"other.py": "o = 1\n"}, {"pkg/a.py": "x = 1\ny = 20\nz = 3\n"})
+    store = opened(upstream)
+    before = simulated(store, fix, tip(upstream))
+    evil = upstream.commit("evil", {"pkg/a.py": "import evil\n"})
+    upstream.git("replace", fix, evil)
+    store.git("update-ref", f"refs/replace/{fix}", evil)
+    assert upstream.git("show", f"{fix}:pkg/a.py") == "import evil"
+    assert simulated(store, fix, tip(upstream)) == before
+
+
+def clone(upstream: Repository, folder: Path, *options: str) -> Path:
+    subprocess.run(
+        ["git", "clone", "--quiet", "--no-single-branch", *options, f"file://{upstream.folder}", str(folder)],
+        check=True,
+        capture_output=True,
+    )
+    return folder
+
+
+def test_a_parent_hidden_by_a_shallow_clone_is_never_a_conflict(
+    tmp_path: Path, upstream: Repository, opened: Opened
+) -> None:
+    fix = sides(upstream, {"other.py": "o = 1\n"}, {"pkg/a.py": "x = 1\ny = 20\nz = 3\n"})
+    shallow = clone(upstream, tmp_path / "shallow", "--depth", "1")
+    found = simulated(opened(shallow), fix, tip(upstream))
+    assert found.landing is Landing.UNKNOWN
+    assert "git fetch --unshallow" in found.why
+
+
+def test_a_blob_that_a_partial_clone_lacks_is_never_a_conflict(
+    tmp_path: Path, upstream: Repository, opened: Opened
+) -> None:
+    fix = sides(upstream, {"pkg/a.py": "x = 7\ny = 2\nz = 3\n"}, {"pkg/a.py": "x = 1\ny = 20\nz = 3\n"})
+    upstream.git("config", "uploadpack.allowFilter", "true")
+    partial = clone(upstream, tmp_path / "partial", "--filter=blob:none", "--no-checkout")
+    store = opened(partial)
+    found = simulated(store, fix, tip(upstream))
+    assert found.landing is Landing.UNKNOWN
+    assert found.tree is None
+    with Simulator(store) as simulator, pytest.raises(HostError, match="cannot be read") as caught:
+        simulator.objects.file(simulator.tree(fix), "pkg/a.py")
+    assert "git fetch --refetch" in caught.value.next_step
+
+
+def test_one_unreadable_pick_does_not_spoil_the_others(tmp_path: Path, upstream: Repository, opened: Opened) -> None:
+    good = sides(upstream, {"pkg/a.py": "x = 7\ny = 2\nz = 3\n"}, {"new.py": "n = 1\n"})
+    bad = upstream.commit("bad", {"pkg/a.py": "x = 1\ny = 20\nz = 3\n"})
+    lost = upstream.git("rev-parse", f"{bad}:pkg/a.py")
+    (upstream.folder / ".git" / "objects" / lost[:2] / lost[2:]).unlink()
+    with Simulator(opened(upstream)) as simulator:
+        onto = simulator.tree(tip(upstream))
+        changes = [simulator.change(each) for each in (good, bad, good)]
+        found = simulator.apply([(each, onto) for each in changes])
+    assert [each.landing for each in found] == [Landing.CLEAN, Landing.UNKNOWN, Landing.CLEAN]
+    assert lost in found[1].why
