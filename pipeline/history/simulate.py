@@ -147,6 +147,10 @@ class Simulator:
         found = self._merger.merge(merges)
         return [self._judge(merge, each, drop) for merge, each in zip(merges, found, strict=True)]
 
+    def labels(self, change: Change, onto: str) -> tuple[str, str]:
+        """The names of the release's and the fix's side in conflict markers."""
+        return self._merger.commits(Merge(base=change.before, ours=onto, theirs=change.after))
+
     def _judge(self, merge: Merge, merged: Merged, drop: Drop) -> Simulation:
         if merged.tree is None:
             return Simulation(landing=Landing.UNKNOWN, why=merged.failure)

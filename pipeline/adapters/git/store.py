@@ -14,6 +14,7 @@ from git.exc import BadName, BadObject
 from gitdb.exc import BadName as DbBadName
 from gitdb.exc import BadObject as DbBadObject
 
+from pipeline.adapters import proc
 from pipeline.adapters.git.command import git, must
 from pipeline.adapters.git.worktree import Worktree
 from pipeline.records import FileChange
@@ -21,7 +22,6 @@ from pipeline.records import FileChange
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from pipeline.adapters import proc
     from pipeline.adapters.git.source import Source
 
 _ABSENT = "0" * 40
@@ -61,8 +61,10 @@ class Store:
     def open(cls, folder: Path) -> Store:
         return cls(folder)
 
-    def git(self, *args: str, stdin: bytes = b"", env: dict[str, str] | None = None) -> proc.Completed:
-        return git(f"--git-dir={self.folder}", *args, stdin=stdin, env=env)
+    def git(
+        self, *args: str, stdin: bytes = b"", env: dict[str, str] | None = None, keep: int = proc.KEEP_BYTES
+    ) -> proc.Completed:
+        return git(f"--git-dir={self.folder}", *args, stdin=stdin, env=env, keep=keep)
 
     def repo(self) -> Repo:
         return Repo(self.folder)

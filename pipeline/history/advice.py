@@ -1,0 +1,95 @@
+"""The exact commands to go on after a simulated pick, for the user's own clone. The tests run them."""
+
+from __future__ import annotations
+
+import shlex
+from typing import TYPE_CHECKING
+
+from pipeline.history.simulate import ClashKind, Landing
+from pipeline.history.verify import Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pipeline.history.simulate import Simulation, Simulator
+    from pipeline.history.verify import Step
+
+_CONTINUE = "git -c core.editor=true cherry-pick --continue"
+
+
+def start(fix: str, branch: str, release: str) -> list[str]:
+    return [_line("git", "checkout", "-b", f"backport-{fix[:8]}-to-{branch.rsplit('/', 1)[-1]}", release)]
+
+
+def landing(
+    simulator: Simulator, sha: str, simulation: Simulation, onto: str, *, mainline: int | None = None
+) -> list[str]:
+    """Pick a commit that lands, its dropped paths left as the release has them."""
+    pick = _line("git", "cherry-pick", "-x", *(["-m", str(mainline)] if mainline else []), sha)
+    if not simulation.dropped:
+        return [pick]
+    stops = bool(simulation.clashes)
+    before = "HEAD" if stops else "HEAD~1"
+    return [
+        f"{pick} || true" if stops else pick,
+        *_left_out(simulator, simulation.dropped, onto, before),
+        _CONTINUE if stops else "git commit --quiet --amend --no-edit",
+    ]
+
+
+def _left_out(simulator: Simulator, paths: Sequence[str], onto: str, before: str) -> list[str]:
+    there = [path for path in paths if simulator.objects.entry(onto, path)]
+    absent = [path for path in paths if path not in there]
+    lines = [_line("git", "rm", "-r", "-f", "--quiet", "--ignore-unmatch", "--", *absent)] if absent else []
+    return lines + ([_line("git", "checkout", before, "--", *there)] if there else [])
+
+
+def steps(simulator: Simulator, taken: Sequence[Step], simulation: Simulation, onto: str) -> list[str]:
+    """Make the changes that a simulation has shown to help."""
+    lines: list[str] = []
+    for step in taken:
+        sha = step.cause.commit.sha
+        if step.verdict in {Verdict.HUNKS_DO, Verdict.HUNKS_HELP} or _is_part(simulator, step):
+            paths = sorted(clash.path for clash in simulation.real)
+            lines.append(
+                f"{_line('git', 'diff', '--binary', '--full-index', f'{sha}^', sha, '--', *paths)} | git apply --3way"
+            )
+            lines.append(
+                _line(
+                    "git", "commit", "--quiet", "-m", f"Take the part of {sha[:12]} that {len(paths)} file(s) rest on"
+                )
+            )
+        elif step.cause.side == "release":
+            lines.append(_line("git", "revert", "--no-edit", sha))
+        elif step.landed is not None:
+            lines += landing(simulator, sha, step.landed, onto)
+    return lines
+
+
+def _is_part(simulator: Simulator, step: Step) -> bool:
+    return step.cause.side == "main" and step.change != simulator.change(step.cause.commit.sha)
+
+
+def by_hand(simulator: Simulator, fix: str, simulation: Simulation, onto: str, shown: Sequence[Step]) -> list[str]:
+    """Pick with conflicts: what to look at, and how to finish."""
+    lines = [_line("git", "cherry-pick", "-x", fix) + "  # stops: the conflicts below are for a person"]
+    lines += _left_out(simulator, simulation.dropped, onto, "HEAD")
+    for step in shown:
+        lines.append(_line("git", "show", step.cause.commit.sha, "--", *sorted(step.cause.lines)))
+    gone = [each.path for each in simulation.real if each.kind is ClashKind.MODIFY_DELETE and 3 in each.stages]
+    edited = [each.path for each in simulation.real if each.path not in gone]
+    if gone:
+        lines.append("# the release does not have these files; this leaves them out:")
+        lines.append(_line("git", "rm", "-f", "--quiet", "--", *gone))
+    if edited:
+        lines.append(f"# edit {shlex.join(edited)}, then:")
+        lines.append(_line("git", "add", "--", *edited))
+    return [*lines, _CONTINUE]
+
+
+def lands(simulation: Simulation) -> bool:
+    return simulation.landing in {Landing.CLEAN, Landing.CLEAN_AFTER_DROPS}
+
+
+def _line(*words: str) -> str:
+    return shlex.join(words)

@@ -1,0 +1,76 @@
+"""What an explanation stands on: one fix, one release commit, and what each side has that the other lacks."""
+
+from __future__ import annotations
+
+import functools
+from typing import TYPE_CHECKING
+
+from pipeline.adapters.git.log import log, merge_base
+from pipeline.errors import HostError
+from pipeline.history.identity import Landed
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pipeline.adapters.git import CommitInfo
+    from pipeline.history.identity import Match
+    from pipeline.history.simulate import Simulator
+
+
+class Ground:
+    """The history between a release commit and the parent of a fix."""
+
+    def __init__(self, simulator: Simulator, *, fix: str, release: str) -> None:
+        self.simulator = simulator
+        self.store = simulator.store
+        self.fix = fix
+        self.release = release
+        parents = simulator.objects.commit(fix).parents
+        self.parent = parents[0] if parents else None
+        self._paths: dict[str, frozenset[str]] = {}
+        if simulator.store.boundary() and (self.parent is None or merge_base(self.store, release, self.parent) is None):
+            raise cut_history()
+
+    @property
+    def missing(self) -> tuple[str, ...]:
+        """Revisions: what the fix stands on and the release lacks."""
+        return (self.parent or self.release, f"^{self.release}")
+
+    @property
+    def own(self) -> tuple[str, ...]:
+        """Revisions: what only the release has."""
+        return (self.release, *([f"^{self.parent}"] if self.parent else []))
+
+    def main_log(self, paths: Sequence[str] = (), *options: str) -> list[CommitInfo]:
+        return log(self.store, *self.missing, paths=paths, options=options)
+
+    def release_log(self, paths: Sequence[str] = (), *options: str) -> list[CommitInfo]:
+        return log(self.store, *self.own, paths=paths, options=options)
+
+    def commits(self, shas: Sequence[str]) -> dict[str, CommitInfo]:
+        if not shas:
+            return {}
+        return {each.sha: each for each in log(self.store, *shas, options=("--no-walk=unsorted",))}
+
+    def paths_of(self, sha: str) -> frozenset[str]:
+        """The paths that a commit changes."""
+        if sha not in self._paths:
+            change = self.simulator.change(sha)
+            self._paths[sha] = frozenset(self.simulator.differing(change.before, change.after))
+        return self._paths[sha]
+
+    @functools.cached_property
+    def landed(self) -> Landed:
+        return Landed(self.store, self.release_log(), paths_of=self.paths_of)
+
+    def landed_as(self, commit: CommitInfo) -> Match | None:
+        return self.landed.find(commit, deep=True)
+
+
+def cut_history() -> HostError:
+    """An answer from half a history would be a wrong one."""
+    return HostError(
+        "the history between the branches is cut off",
+        why="the clone is shallow: it does not hold the commit that both branches come from",
+        next_step="complete it with `git fetch --unshallow` (or `git fetch --deepen=1000`) and run again",
+    )
