@@ -48,7 +48,7 @@ def _kind(
         return "revert of the revert"
     if _reverts(fix, later):
         return "revert"
-    if any(fix.sha.startswith(name) for name in _FIXES.findall(later.message)):
+    if fix.sha[:7] in later.message and any(fix.sha.startswith(name) for name in _FIXES.findall(later.message)):
         return "fix"
     if not _names(fix, later) or not paths_of(later.sha) & paths_of(fix.sha):
         return None
@@ -67,5 +67,7 @@ def _reverts(target: CommitInfo, commit: CommitInfo) -> bool:
 
 def _names(fix: CommitInfo, later: CommitInfo) -> bool:
     number = pull_number(fix)
+    if str(number) not in later.message:
+        return False
     named = set(_NUMBER.findall(later.message))
     return number is not None and str(number) in named and len(named) <= _LIST and pull_number(later) != number

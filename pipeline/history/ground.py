@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from pipeline.adapters.git.log import log, merge_base
 from pipeline.errors import HostError
+from pipeline.history.changed import ChangedPaths
 from pipeline.history.identity import Landed
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ class Ground:
         self.release = release
         parents = simulator.objects.commit(fix).parents
         self.parent = parents[0] if parents else None
-        self._paths: dict[str, frozenset[str]] = {}
+        self.paths_of = ChangedPaths(simulator)
         if simulator.store.boundary() and (self.parent is None or merge_base(self.store, release, self.parent) is None):
             raise cut_history()
 
@@ -52,16 +53,11 @@ class Ground:
             return {}
         return {each.sha: each for each in log(self.store, *shas, options=("--no-walk=unsorted",))}
 
-    def paths_of(self, sha: str) -> frozenset[str]:
-        """The paths that a commit changes."""
-        if sha not in self._paths:
-            change = self.simulator.change(sha)
-            self._paths[sha] = frozenset(self.simulator.differing(change.before, change.after))
-        return self._paths[sha]
-
     @functools.cached_property
     def landed(self) -> Landed:
-        return Landed(self.store, self.release_log(), paths_of=self.paths_of)
+        commits = self.release_log()
+        self.paths_of.read([each.sha for each in commits], *self.own)
+        return Landed(self.store, commits, paths_of=self.paths_of)
 
     def landed_as(self, commit: CommitInfo) -> Match | None:
         return self.landed.find(commit, deep=True)

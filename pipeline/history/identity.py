@@ -53,8 +53,9 @@ def ported_numbers(commit: CommitInfo) -> frozenset[int]:
         return frozenset()
     own = pull_number(commit)
     found = {int(each) for each in _NUMBER.findall(_OWN_NUMBER.sub("", commit.subject))}
-    for phrase in _PORTED.findall(commit.message):
-        found |= {int(each) for each in _NUMBER.findall(phrase)}
+    for line in commit.message.split("\n"):
+        if "#" in line or "/pull/" in line:
+            found |= {int(each) for phrase in _PORTED.findall(line) for each in _NUMBER.findall(phrase)}
     return frozenset(found - {own})
 
 

@@ -74,14 +74,10 @@ def is_ancestor(store: Store, one: str, other: str) -> bool:
     return store.git("merge-base", "--is-ancestor", one, other).code == 0
 
 
-def touched(store: Store, *revs: str) -> dict[str, tuple[str, ...]]:
-    """The paths that each commit changes."""
-    done = must(
-        store.git(
-            "log", "-z", "--no-merges", "--no-renames", "--name-only", "--format=%x01%H", *revs, "--", keep=_KEEP
-        ),
-        "history cannot be read",
-    )
+def touched(store: Store, *revs: str, paths: Sequence[str] = ()) -> dict[str, tuple[str, ...]]:
+    """All paths that each commit changes; with `paths` only of the commits that change one of these."""
+    options = ("-z", "--no-merges", "--no-renames", "--name-only", "--full-diff", "--full-history", "--format=%x01%H")
+    done = must(store.git("log", *options, *revs, "--", *paths, keep=_KEEP), "history cannot be read")
     found: dict[str, list[str]] = {}
     current: list[str] = []
     for token in done.stdout.decode("utf-8", "surrogateescape").split("\0"):

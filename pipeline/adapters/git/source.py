@@ -95,17 +95,13 @@ def _git_dir(path: Path) -> Path:
 
 
 def _refs(git_dir: Path) -> dict[str, str]:
-    listing = must(
-        git(
-            f"--git-dir={git_dir}",
-            "for-each-ref",
-            "--format=%(objectname) %(*objectname) %(refname)",
-            settings=("safe.directory=*",),
-        ),
-        f"{git_dir}: its refs cannot be listed",
-    )
-    rows = [line.split(" ", 2) for line in listing.text.splitlines()]
-    return {name: peeled or direct for direct, peeled, name in rows}
+    # Not for-each-ref: to peel, it opens every object, which takes 0.2 s where packed-refs already says it.
+    listing = git(f"--git-dir={git_dir}", "show-ref", "--dereference", settings=("safe.directory=*",), keep=1 << 30)
+    if listing.code != 0 and listing.stderr:
+        must(listing, f"{git_dir}: its refs cannot be listed")
+    # Code 1 and no word: a repository without refs. A peeled tag comes behind its own line and replaces it.
+    rows = (line.split(" ", 1) for line in listing.text.splitlines())
+    return {name.removesuffix("^{}"): sha for sha, name in rows}
 
 
 def _mirror(url: str, pull: int | None) -> Path:
