@@ -82,7 +82,7 @@ def by_hand(simulator: Simulator, fix: str, simulation: Simulation, onto: str, s
         lines.append("# the release does not have these files; this leaves them out:")
         lines.append(_line("git", "rm", "-f", "--quiet", "--", *gone))
     if edited:
-        lines.append(f"# edit {shlex.join(edited)}, then:")
+        lines.append(f"# edit {_line(*edited)}, then:")
         lines.append(_line("git", "add", "--", *edited))
     return [*lines, _CONTINUE]
 
@@ -92,4 +92,12 @@ def lands(simulation: Simulation) -> bool:
 
 
 def _line(*words: str) -> str:
-    return shlex.join(words)
+    return " ".join(_quoted(word) for word in words)
+
+
+def _quoted(word: str) -> str:
+    """A shell word; names that are not UTF-8, or hold control characters, are spelled in bytes, as bash reads them."""
+    if word.isprintable() and word.isascii():
+        return shlex.quote(word)
+    data = word.encode("utf-8", "surrogateescape")
+    return "$'" + "".join(chr(b) if 32 <= b < 127 and b not in b"'\\" else f"\\x{b:02x}" for b in data) + "'"

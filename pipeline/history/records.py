@@ -2,19 +2,29 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import BeforeValidator, Field
 
 from pipeline.history.simulate import ClashKind, Landing  # noqa: TC001 - pydantic reads the types
 from pipeline.history.verify import Verdict  # noqa: TC001 - pydantic reads the types
 from pipeline.model import Record
 
 
+def shown(path: Any) -> Any:
+    """A path as text: bytes that are not UTF-8 are shown as escapes, for JSON has no place for them."""
+    return (
+        path.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace") if isinstance(path, str) else path
+    )
+
+
+ShownPath = Annotated[str, BeforeValidator(shown)]
+
+
 class ClashRecord(Record):
     """One path in conflict."""
 
-    path: str
+    path: ShownPath
     kind: ClashKind
     dropped: bool = Field(description="the plan (or --drop) leaves this path out, so that it is no real conflict")
     lines: int = Field(default=0, description="conflicting lines of the common base; 0 where there are none to count")
@@ -30,11 +40,11 @@ class CauseRecord(Record):
     how: str
     lines: int = Field(description="conflicting lines that it explains")
     of: int = Field(description="conflicting lines in the files that it explains")
-    files: tuple[str, ...]
+    files: tuple[ShownPath, ...]
     weak: bool = Field(description="no line names it; it changed the same file")
     verdict: Verdict
-    solves: tuple[str, ...] = Field(description="files whose conflict goes away with it")
-    sentence: str
+    solves: tuple[ShownPath, ...] = Field(description="files whose conflict goes away with it")
+    sentence: ShownPath
 
 
 class FollowUp(Record):
@@ -59,7 +69,7 @@ class ExplainRecord(Record):
     together: tuple[str, ...] = Field(default=(), description="commits that, picked in this order, make the fix land")
     more: int = Field(default=0, description="causes that are not shown")
     follow_ups: tuple[FollowUp, ...] = ()
-    sentence: str
+    sentence: ShownPath
     commands: tuple[str, ...] = Field(description="how to go on; lines that start with # are for people")
 
 
@@ -72,10 +82,10 @@ class SurveyRow(Record):
     outcome: Landing
     there: str = Field(default="", description="how it is known that the branch has the change")
     affected: Literal["yes", "partly", "no", "unknown"] = "unknown"
-    why: str = ""
+    why: ShownPath = ""
     conflicts: tuple[ClashRecord, ...] = ()
     only_in_dropped: bool = False
-    dropped: tuple[str, ...] = ()
+    dropped: tuple[ShownPath, ...] = ()
     tree: str | None = Field(default=None, description="the tree that a pick gives, where it lands")
     lacks: tuple[FollowUp, ...] = Field(default=(), description="follow-ups on main that the branch would lack")
 
@@ -97,11 +107,11 @@ class CompareRecord(Record):
     backport: str
     originals: tuple[str, ...]
     verdict: Literal["identical", "identical-after-declared", "adapted", "mismatch"]
-    sentence: str
+    sentence: ShownPath
     simulated: Landing
-    undeclared: tuple[str, ...] = Field(default=(), description="paths that differ and that nothing declares")
-    declared: tuple[str, ...] = Field(default=(), description="paths that differ as the plan declares")
-    suspects: tuple[str, ...] = Field(default=(), description="calls that the release's version does not take")
+    undeclared: tuple[ShownPath, ...] = Field(default=(), description="paths that differ and that nothing declares")
+    declared: tuple[ShownPath, ...] = Field(default=(), description="paths that differ as the plan declares")
+    suspects: tuple[ShownPath, ...] = Field(default=(), description="calls that the release's version does not take")
     range_diff: str = ""
 
 
@@ -114,4 +124,4 @@ class CancellingRecord(Record):
     commits: dict[str, str] = Field(description="hash to subject, oldest first")
     needed: tuple[str, ...] = Field(description="the smallest set that gives the same tree")
     cancelling: tuple[tuple[str, ...], ...] = Field(description="commits that together change nothing")
-    sentence: str
+    sentence: ShownPath

@@ -1,0 +1,226 @@
+"""Replays real backports: does a simulated pick say what a real one gave, how fast, and are conflicts explained?
+
+    tox run -e bench-replay -- --repo PATH --rows FILE [--json OUT] [--sample N] [--explain N] [--calls]
+
+A row is one JSON object a line: `parent` (the release commit), `originals` (the commits on main), `backport` (what the
+maintainers committed), `outcome` and, where a pick lands, `pick_tree`.
+"""  # noqa: INP001 - a script, not a package
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import tempfile
+import time
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import click
+
+from pipeline.adapters.git import Source, Store
+from pipeline.adapters.git.command import git, must
+from pipeline.adapters.git.merging import version
+from pipeline.errors import BackproofError
+from pipeline.history.calls import suspect_calls
+from pipeline.history.explain import explain
+from pipeline.history.paths import is_secondary
+from pipeline.history.simulate import Landing, Simulation, Simulator
+from pipeline.history.verify import WHOLE, Verdict
+
+Row = dict[str, Any]
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--repo", type=Path, required=True)
+    parser.add_argument("--rows", type=Path, required=True)
+    parser.add_argument("--json", type=Path, help="write the figures there")
+    parser.add_argument("--sample", type=int, default=12, help="rows that the slow peers pick")
+    parser.add_argument("--explain", type=int, default=0, help="explain only so many conflicts (0: all)")
+    parser.add_argument("--calls", action="store_true", help="also look for calls that the release does not take")
+    args = parser.parse_args()
+    if not args.repo.exists() or not args.rows.exists():
+        click.echo(f"skipped: {args.repo if not args.repo.exists() else args.rows} is not at hand")
+        return 0
+    rows = [json.loads(line) for line in args.rows.read_text(encoding="utf-8").splitlines() if line.strip()]
+    with tempfile.TemporaryDirectory(prefix="replay-") as folder:
+        store = Store.create(Path(folder) / "store.git", Source.open(str(args.repo)))
+        with Simulator(store, say=click.echo) as simulator:
+            figures = measure(simulator, rows, args, Path(folder))
+    for name, value in figures.items():
+        click.echo(f"{name:44} {value}")
+    if args.json:
+        args.json.write_text(json.dumps(figures, indent=2) + "\n", encoding="utf-8")
+    return judged(figures)
+
+
+def measure(simulator: Simulator, rows: list[Row], args: argparse.Namespace, folder: Path) -> dict[str, Any]:
+    single = [row for row in rows if len(row["originals"]) == 1]
+    found, seconds = simulated(simulator, single)
+    figures: dict[str, Any] = {"git": ".".join(map(str, version())), "rows": len(rows)}
+    figures["rows with several originals (no outcome)"] = len(rows) - len(single)
+    figures |= agreement(simulator, single, found)
+    figures["simulations per second, one batch"] = round(len(single) / seconds, 1)
+    figures |= peers(simulator, single, args.sample, folder, len(single) / seconds)
+    conflicts = [row for row, each in zip(single, found, strict=True) if each.landing is Landing.CONFLICT]
+    figures |= dropped(simulator, conflicts)
+    figures |= explained(simulator, conflicts[: args.explain or None])
+    if args.calls:
+        figures |= calls(simulator, single, found)
+    return figures
+
+
+def original(row: Row) -> str:
+    return str(row["originals"][0]["sha"])
+
+
+def simulated(simulator: Simulator, rows: list[Row]) -> tuple[list[Simulation], float]:
+    """Every row in one batch, reading of the commits included."""
+    started = time.monotonic()
+    questions = [(simulator.change(original(row)), simulator.tree(row["parent"])) for row in rows]
+    found = simulator.apply(questions)
+    return found, time.monotonic() - started
+
+
+def agreement(simulator: Simulator, rows: list[Row], found: list[Simulation]) -> dict[str, Any]:
+    same = trees = landing = 0
+    for row, each in zip(rows, found, strict=True):
+        same += said(simulator, row, each) == row["outcome"]
+        if row.get("pick_tree"):
+            landing += 1
+            trees += each.tree == row["pick_tree"]
+    return {
+        "outcome agrees, of rows": f"{same} of {len(rows)}",
+        "outcome agrees, share": round(same / len(rows), 4),
+        "tree equals pick_tree": f"{trees} of {landing}",
+        "outcomes": dict(Counter(str(row["outcome"]) for row in rows)),
+    }
+
+
+def said(simulator: Simulator, row: Row, each: Simulation) -> str:
+    """The outcome in the words of the rows."""
+    if each.landing in {Landing.EMPTY, Landing.ALREADY_THERE}:
+        return "empty"
+    if each.landing is Landing.CLEAN:
+        return "clean-identical" if each.tree == simulator.tree(row["backport"]) else "clean-different"
+    return str(each.landing)
+
+
+def peers(simulator: Simulator, rows: list[Row], count: int, folder: Path, batch: float) -> dict[str, Any]:
+    """The same rows by `git cherry-pick` in a full and in a sparse worktree, checkout included, and by us one by one."""
+    sample = rows[:: max(1, len(rows) // max(1, count))][:count]
+    started = time.monotonic()
+    for row in sample:
+        simulator.pick(original(row), simulator.tree(row["parent"]))
+    alone = len(sample) / (time.monotonic() - started)
+    full = picked(simulator.store, sample, folder / "full", sparse=False)
+    sparse = picked(simulator.store, sample, folder / "sparse", sparse=True)
+    return {
+        "sampled rows": len(sample),
+        "simulations per second, one process each": round(alone, 1),
+        "cherry-picks per second, full worktree": round(full, 2),
+        "cherry-picks per second, sparse worktree": round(sparse, 2),
+        "batch against full worktree, times": round(batch / full, 1),
+        "batch against sparse worktree, times": round(batch / sparse, 1),
+        "one by one against full worktree, times": round(alone / full, 1),
+    }
+
+
+def picked(store: Store, rows: list[Row], folder: Path, *, sparse: bool) -> float:
+    must(
+        store.git("worktree", "add", "--quiet", "--detach", "--no-checkout", str(folder), rows[0]["parent"]),
+        "no worktree for the peer",
+    )
+    if sparse:
+        must(git("-C", str(folder), "sparse-checkout", "set", "--cone"), "no sparse worktree")
+    who = ("user.name=Bench", "user.email=bench@localhost")
+    git("-C", str(folder), "checkout", "--quiet", "--force", "--detach", rows[-1]["parent"])
+    started = time.monotonic()
+    for row in rows:
+        git("-C", str(folder), "checkout", "--quiet", "--force", "--detach", row["parent"])
+        done = git("-C", str(folder), "cherry-pick", original(row), settings=who)
+        if done.code != 0:
+            git("-C", str(folder), "cherry-pick", "--abort")
+    return len(rows) / (time.monotonic() - started)
+
+
+def dropped(simulator: Simulator, rows: list[Row]) -> dict[str, Any]:
+    """Conflicts that vanish without docs, tests and CI, and whether the code is then the maintainers'."""
+    vanish = equal = 0
+    for row in rows:
+        onto = simulator.tree(row["parent"])
+        each = simulator.pick(original(row), onto, drop=is_secondary)
+        if each.tree is None:
+            continue
+        vanish += 1
+        theirs = simulator.tree(row["backport"])
+        aside = [path for path in simulator.differing(onto, theirs) if is_secondary(path)]
+        equal += each.tree == simulator.restored(theirs, onto, aside)
+    return {
+        "conflicts": len(rows),
+        "vanish without docs, tests and CI": f"{vanish} of {len(rows)}",
+        "of these, code equals the maintainers'": f"{equal} of {vanish}",
+    }
+
+
+def explained(simulator: Simulator, rows: list[Row]) -> dict[str, Any]:
+    count: Counter[str] = Counter()
+    best: Counter[str] = Counter()
+    started = time.monotonic()
+    for row in rows:
+        try:
+            found = explain(simulator, fix=original(row), branch=row["branch"], release=row["parent"])
+        except BackproofError as error:
+            click.echo(f"{original(row)[:12]}: {error.what}")
+            count["errors"] += 1
+            continue
+        verdicts = [each.verdict for each in found.causes]
+        count["named"] += bool(found.causes)
+        count["by lines"] += any(not each.weak for each in found.causes)
+        count["whole"] += bool(found.together) or any(each in WHOLE for each in verdicts)
+        count["some"] += bool(found.together) or any(each is not Verdict.RELATED for each in verdicts)
+        first = min(verdicts, key=list(Verdict).index, default=None)
+        best["together these are clean" if found.together else str(first)] += 1
+    total = len(rows)
+    return {
+        "conflicts explained by a commit": f"{count['named']} of {total}",
+        "named, share": round(count["named"] / max(1, total), 4),
+        "of these by lines, not by path alone": count["by lines"],
+        "verified: makes the whole pick clean": f"{count['whole']} of {total}",
+        "verified: makes at least one file clean": f"{count['some']} of {total}",
+        "best verdict": dict(best.most_common()),
+        "explanation errors": count["errors"],
+        "seconds per explanation": round((time.monotonic() - started) / max(1, total), 3),
+    }
+
+
+def calls(simulator: Simulator, rows: list[Row], found: list[Simulation]) -> dict[str, Any]:
+    flagged = landing = 0
+    for row, each in zip(rows, found, strict=True):
+        if each.tree is None or each.landing is not Landing.CLEAN:
+            continue
+        landing += 1
+        onto = simulator.tree(row["parent"])
+        suspects = suspect_calls(simulator, simulator.change(original(row)), onto, each.tree, drop=lambda _: False)
+        flagged += bool(suspects)
+        for one in suspects:
+            click.echo(f"{row['outcome']} {row['backport'][:12]} {one}")
+    return {"clean picks with a suspect call": f"{flagged} of {landing}"}
+
+
+def judged(figures: dict[str, Any]) -> int:
+    wanted = {
+        "outcome agrees, share": 0.99,
+        "named, share": 0.95,
+        "batch against full worktree, times": 20,
+    }
+    missed = [f"{name}: {figures[name]}, wanted {least}" for name, least in wanted.items() if figures[name] < least]
+    for each in missed:
+        click.echo(f"missed: {each}")
+    return 1 if missed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,93 @@
+"""What a function takes, read from its source."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from collections.abc import Set as AbstractSet
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Signature:
+    """The parameters of one function, without `self`. `anything` where they cannot be told."""
+
+    name: str
+    positional: tuple[str, ...] = ()
+    positional_only: int = 0
+    required: frozenset[str] = frozenset()
+    keyword_only: frozenset[str] = frozenset()
+    more_positional: bool = False
+    more_keywords: bool = False
+    anything: bool = False
+
+    def refusal(self, positional: int, keywords: AbstractSet[str]) -> str:
+        """Why it does not take a call; empty when it does."""
+        if self.anything:
+            return ""
+        if positional > len(self.positional) and not self.more_positional:
+            return f"{self.name} takes {len(self.positional)} positional arguments, the call gives {positional}"
+        by_name = {*self.positional[self.positional_only :], *self.keyword_only}
+        if (unknown := sorted(keywords - by_name)) and not self.more_keywords:
+            return f"{self.name} has no parameter {', '.join(unknown)}"
+        given = {*self.positional[:positional], *keywords}
+        if missing := sorted(self.required - given):
+            return f"{self.name} requires {', '.join(missing)}, which the call does not give"
+        return ""
+
+
+def signatures(tree: ast.Module) -> Iterator[Signature]:
+    """Every function, method and class of a module."""
+    yield from _within(tree, in_class=False)
+
+
+def _within(node: ast.AST, *, in_class: bool) -> Iterator[Signature]:
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef):
+            yield _function(child, in_class=in_class)
+            yield from _within(child, in_class=False)
+        elif isinstance(child, ast.ClassDef):
+            yield _class(child)
+            yield from _within(child, in_class=True)
+        elif not isinstance(child, ast.expr):
+            yield from _within(child, in_class=in_class)
+
+
+def _function(node: ast.FunctionDef | ast.AsyncFunctionDef, *, in_class: bool, name: str = "") -> Signature:
+    named = {_last(each) for each in node.decorator_list}
+    # Any other decorator may change what is taken.
+    if named - {"staticmethod", "classmethod", "abstractmethod", "override", "no_grad", "inference_mode"}:
+        return Signature(name=name or node.name, anything=True)
+    every = [*node.args.posonlyargs, *node.args.args]
+    first = 1 if in_class and "staticmethod" not in named and every else 0
+    names = tuple(each.arg for each in every[first:])
+    needed = len(every) - len(node.args.defaults) - first
+    keyword_only = {
+        each.arg: default for each, default in zip(node.args.kwonlyargs, node.args.kw_defaults, strict=True)
+    }
+    return Signature(
+        name=name or node.name,
+        positional=names,
+        positional_only=max(0, len(node.args.posonlyargs) - first),
+        required=frozenset({*names[: max(0, needed)], *(key for key, value in keyword_only.items() if value is None)}),
+        keyword_only=frozenset(keyword_only),
+        more_positional=node.args.vararg is not None,
+        more_keywords=node.args.kwarg is not None,
+    )
+
+
+def _class(node: ast.ClassDef) -> Signature:
+    """What making an object takes: its own `__init__`, where it has one."""
+    for child in node.body:
+        if isinstance(child, ast.FunctionDef) and child.name == "__init__":
+            return _function(child, in_class=True, name=node.name)
+    return Signature(name=node.name, anything=True)
+
+
+def _last(node: ast.expr) -> str:
+    if isinstance(node, ast.Call):
+        return _last(node.func)
+    return node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "?")
