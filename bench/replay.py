@@ -63,7 +63,8 @@ def measure(simulator: Simulator, rows: list[Row], args: argparse.Namespace, fol
     figures["rows with several originals (no outcome)"] = len(rows) - len(single)
     figures |= agreement(simulator, single, found)
     figures["simulations per second, one batch"] = round(len(single) / seconds, 1)
-    figures |= peers(simulator, single, args.sample, folder, len(single) / seconds)
+    sample = single[:: max(1, len(single) // max(1, args.sample))][: args.sample]
+    figures |= peers(simulator, Source.open(str(args.repo)), sample, folder, len(single) / seconds)
     conflicts = [row for row, each in zip(single, found, strict=True) if each.landing is Landing.CONFLICT]
     figures |= dropped(simulator, conflicts)
     figures |= explained(simulator, conflicts[: args.explain or None])
@@ -108,15 +109,15 @@ def said(simulator: Simulator, row: Row, each: Simulation) -> str:
     return str(each.landing)
 
 
-def peers(simulator: Simulator, rows: list[Row], count: int, folder: Path, batch: float) -> dict[str, Any]:
+def peers(simulator: Simulator, source: Source, sample: list[Row], folder: Path, batch: float) -> dict[str, Any]:
     """The same rows by `git cherry-pick` in a full and in a sparse worktree, checkout included, and by us one by one."""
-    sample = rows[:: max(1, len(rows) // max(1, count))][:count]
     started = time.monotonic()
     for row in sample:
         simulator.pick(original(row), simulator.tree(row["parent"]))
     alone = len(sample) / (time.monotonic() - started)
-    full = picked(simulator.store, sample, folder / "full", sparse=False)
-    sparse = picked(simulator.store, sample, folder / "sparse", sparse=True)
+    # Stores of their own: a sparse worktree rewrites the configuration of its repository.
+    full = picked(Store.create(folder / "full.git", source), sample, folder / "full", sparse=False)
+    sparse = picked(Store.create(folder / "sparse.git", source), sample, folder / "sparse", sparse=True)
     return {
         "sampled rows": len(sample),
         "simulations per second, one process each": round(alone, 1),

@@ -226,7 +226,7 @@ def cancelling_command(*, span: str, repo: str, drop: tuple[str, ...], as_json: 
 def reproduce_command(*, folder: Path) -> None:
     """Print a shell script of the steps that RUN took; running it gives the same trees."""
     # Bytes: a fix-up may hold a file that is not UTF-8.
-    click.get_binary_stream("stdout").write(reproduce.script(Ledger(folder)))
+    click.echo(reproduce.script(Ledger(folder)), nl=False)
 
 
 COMMANDS: tuple[click.Command, ...] = (

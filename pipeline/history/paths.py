@@ -30,7 +30,12 @@ SECONDARY = (
 def dropper(globs: Sequence[str]) -> Callable[[str], bool]:
     """A test for paths in gitignore's grammar."""
     spec = GitIgnoreSpec.from_lines(globs)
-    return spec.match_file
+
+    def drops(path: str) -> bool:
+        # pathspec's re2 backend cannot take a name that is not UTF-8; no glob can name its odd bytes anyway.
+        return bool(spec.match_file(path.encode("utf-8", "surrogateescape").decode("utf-8", "replace")))
+
+    return drops
 
 
 is_secondary = dropper(SECONDARY)

@@ -1,0 +1,69 @@
+"""The smallest set of commits that gives a pull request's code."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pipeline.history.cancelling import cancelling
+from pipeline.history.paths import dropper
+from pipeline.history.simulate import Simulator
+
+if TYPE_CHECKING:
+    from conftest import Opened, Repository
+
+    from pipeline.history.records import CancellingRecord
+
+
+def asked(repository: Repository, opened: Opened, base: str, *drop: str) -> CancellingRecord:
+    with Simulator(opened(repository)) as simulator:
+        return cancelling(simulator, base, repository.git("rev-parse", "HEAD"), drop=dropper(drop))
+
+
+def test_a_note_that_is_added_and_removed_cancels(upstream: Repository, opened: Opened) -> None:
+    base = upstream.git("rev-parse", "HEAD")
+    fix = upstream.commit("fix", {"pkg/a.py": "x = 2\n"})
+    note = upstream.commit("note", {"notes/n.md": "n\n"})
+    gone = upstream.commit("no note", {"notes/n.md": None})
+    found = asked(upstream, opened, base)
+    assert found.needed == (fix,)
+    assert found.cancelling == ((note, gone),)
+    assert "together change nothing: 1 of 3 commits" in found.sentence
+
+
+def test_dropped_paths_do_not_count(upstream: Repository, opened: Opened) -> None:
+    base = upstream.git("rev-parse", "HEAD")
+    fix = upstream.commit("fix", {"pkg/a.py": "x = 2\n", "notes/o.md": "o\n"})
+    note = upstream.commit("note", {"notes/n.md": "n\n"})
+    assert asked(upstream, opened, base).needed == (fix, note)
+    assert asked(upstream, opened, base, "/notes/").needed == (fix,)
+
+
+def test_commits_that_rest_on_each_other_are_all_needed(upstream: Repository, opened: Opened) -> None:
+    base = upstream.git("rev-parse", "HEAD")
+    one = upstream.commit("one", {"pkg/a.py": "x = 2\ny = 2\nz = 3\n"})
+    two = upstream.commit("two", {"pkg/a.py": "x = 3\ny = 2\nz = 3\n"})
+    found = asked(upstream, opened, base)
+    assert found.needed == (one, two)
+    assert found.sentence == "all 2 commits are needed"
+
+
+def test_twelve_commits_that_undo_each_other_take_no_time(upstream: Repository, opened: Opened) -> None:
+    base = upstream.git("rev-parse", "HEAD")
+    for each in range(6):
+        upstream.commit(f"add {each}", {f"n{each}": "n\n"})
+        upstream.commit(f"remove {each}", {f"n{each}": None})
+    last = upstream.commit("fix", {"pkg/a.py": "x = 2\n"})
+    assert asked(upstream, opened, base).needed == (last,)
+
+
+def test_a_merge_that_changed_files_is_said(upstream: Repository, opened: Opened) -> None:
+    base = upstream.git("rev-parse", "HEAD")
+    upstream.switch("topic")
+    upstream.commit("topic", {"t.py": "t = 1\n"})
+    upstream.git("checkout", "--quiet", "main")
+    upstream.commit("main", {"m.py": "m = 1\n"})
+    upstream.git("merge", "--quiet", "--no-ff", "--no-commit", "topic")
+    (upstream.folder / "slipped-in").write_text("s\n")
+    upstream.git("add", "-A")
+    upstream.git("commit", "-qm", "merge")
+    assert "a merge among them changed files" in asked(upstream, opened, base).sentence

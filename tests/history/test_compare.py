@@ -1,0 +1,172 @@
+"""A landed backport against its original: every verdict, and the calls that a clean pick brings in vain."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from pipeline.errors import HostError, PlanError
+from pipeline.history.compare import Backport, compare
+from pipeline.history.fixups import amended
+from pipeline.history.paths import dropper
+from pipeline.history.simulate import Landing, Simulator
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from conftest import Opened, Repository
+
+    from pipeline.history.records import CompareRecord
+
+BODY = "".join(f"line {each}\n" for each in range(30))
+FIXED = BODY.replace("line 9\n", "nine\n")
+
+
+def compared(
+    repository: Repository,
+    opened: Opened,
+    backport: str,
+    *originals: str,
+    adapted: str = "",
+    fixups: list[Path] | None = None,
+) -> CompareRecord:
+    with Simulator(opened(repository)) as simulator:
+        return compare(
+            simulator,
+            Backport.parse(simulator, backport),
+            originals,
+            drop=dropper(["/notes/"]),
+            adapted=dropper([adapted] if adapted else []),
+            amend=(lambda tree: amended(simulator, tree, fixups)) if fixups else None,
+        )
+
+
+def both(repository: Repository, landed: dict[str, str | bytes | None], message: str = "backport") -> tuple[str, str]:
+    """A fix on main and what landed for it on a branch: (backport, original)."""
+    repository.commit("base", {"code.py": BODY, "notes/a.md": "a\n"})
+    repository.switch("release")
+    repository.commit("own", {"own.py": "o = 1\n"})
+    backport = repository.commit(message, landed)
+    repository.switch("main", "main")
+    return backport, repository.commit("fix (#9)", {"code.py": FIXED, "notes/a.md": "b\n"})
+
+
+def test_the_same_tree_is_identical(upstream: Repository, opened: Opened) -> None:
+    backport, fix = both(upstream, {"code.py": FIXED})
+    upstream.git("checkout", "--quiet", "main")
+    code_only = upstream.commit("code only (#10)", {"code.py": FIXED + "tail\n"})
+    upstream.git("checkout", "--quiet", "release")
+    landed = upstream.commit("tail", {"code.py": FIXED + "tail\n"})
+    found = compared(upstream, opened, landed, code_only)
+    assert (found.verdict, found.range_diff) == ("identical", "")
+    assert compared(upstream, opened, backport, fix).verdict == "identical-after-declared"
+
+
+def test_an_undeclared_difference_is_a_mismatch(upstream: Repository, opened: Opened) -> None:
+    backport, fix = both(upstream, {"code.py": FIXED, "own.py": "o = 2\n"})
+    found = compared(upstream, opened, backport, fix)
+    assert (found.verdict, found.undeclared) == ("mismatch", ("own.py",))
+    assert "own.py" in found.sentence
+    assert "o = 2" in found.range_diff
+
+
+def test_a_part_that_was_left_out_is_a_mismatch(upstream: Repository, opened: Opened) -> None:
+    backport, fix = both(upstream, {"own.py": "o = 2\n"})
+    assert compared(upstream, opened, backport, fix).undeclared == ("code.py", "own.py")
+
+
+@pytest.mark.parametrize("by", ["option", "trailer"])
+def test_a_declared_difference_is_adapted(upstream: Repository, opened: Opened, by: str) -> None:
+    message = "backport\n\nAdapted: own.py the release calls it otherwise\n" if by == "trailer" else "backport"
+    backport, fix = both(upstream, {"code.py": FIXED, "own.py": "o = 2\n"}, message)
+    found = compared(upstream, opened, backport, fix, adapted="own.py" if by == "option" else "")
+    assert (found.verdict, found.declared) == ("adapted", ("own.py",))
+
+
+def test_a_resolved_conflict_must_be_declared(upstream: Repository, opened: Opened) -> None:
+    upstream.commit("base", {"code.py": BODY})
+    upstream.switch("release")
+    upstream.commit("own", {"code.py": BODY.replace("line 9\n", "ours\n")})
+    backport = upstream.commit("backport", {"code.py": BODY.replace("line 9\n", "both\n")})
+    upstream.switch("main", "main")
+    fix = upstream.commit("fix (#9)", {"code.py": FIXED})
+    found = compared(upstream, opened, backport, fix)
+    assert (found.verdict, found.simulated) == ("mismatch", Landing.CONFLICT)
+    assert "the pick conflicts there: code.py" in found.sentence
+    assert compared(upstream, opened, backport, fix, adapted="/code.py").verdict == "adapted"
+
+
+def test_declared_fixups_of_both_kinds_count(tmp_path: Path, upstream: Repository, opened: Opened) -> None:
+    landed = "def f():\n    x = 1\n    y = 2\n"
+    upstream.commit("base", {"code.py": "def f():\n    pass\n"})
+    upstream.switch("release")
+    base = upstream.git("rev-parse", "HEAD")
+    upstream.commit("pick", {"code.py": "def f():\n    x = 1\n"})
+    upstream.commit("fix-up", {"code.py": landed})
+    upstream.switch("main", "main")
+    fix = upstream.commit("fix (#9)", {"code.py": "def f():\n    x = 1\n"})
+    toml = tmp_path / "add.toml"
+    toml.write_text('schema = 1\nfile = "code.py"\nscope = "f"\nafter = "x = 1"\ninsert = "y = 2"\n')
+    patch = tmp_path / "add.patch"
+    patch.write_text(upstream.git("diff", "release~1", "release") + "\n")
+    span = f"{base}..{upstream.git('rev-parse', 'release')}"
+    assert compared(upstream, opened, span, fix).verdict == "mismatch"
+    for fixup in (toml, patch):
+        assert compared(upstream, opened, span, fix, fixups=[fixup]).verdict == "identical-after-declared"
+
+
+def test_several_originals_are_picked_in_order(upstream: Repository, opened: Opened) -> None:
+    upstream.commit("base", {"code.py": BODY})
+    upstream.switch("release")
+    backport = upstream.commit("both", {"code.py": FIXED.replace("nine", "NINE")})
+    upstream.switch("main", "main")
+    one = upstream.commit("one (#1)", {"code.py": FIXED})
+    two = upstream.commit("two (#2)", {"code.py": FIXED.replace("nine", "NINE")})
+    assert compared(upstream, opened, backport, one, two).verdict == "identical"
+
+
+def test_what_is_not_there_is_said(upstream: Repository, opened: Opened) -> None:
+    with pytest.raises(PlanError, match="no such commit"):
+        compared(upstream, opened, "abcdef1", "HEAD")
+    root = upstream.git("rev-list", "--max-parents=0", "HEAD")
+    with pytest.raises(HostError, match="commit before it"):
+        compared(upstream, opened, root, root)
+
+
+LIBRARY = (
+    "class Worker:\n    def step(self, size, *, mode='a'):\n        return size\n\n\ndef helper(a, b):\n    return a\n"
+)
+CALLER = "from lib import Worker, helper\n\n\ndef run():\n    return 0\n"
+
+
+@pytest.mark.parametrize(
+    ("call", "main_library", "word"),
+    [
+        ("helper(1, 2, 3)", LIBRARY.replace("helper(a, b)", "helper(a, b, c)"), "takes 2 positional arguments"),
+        ("helper(1)", LIBRARY.replace("helper(a, b)", "helper(a)"), "requires b"),
+        ("Worker().step(1, fast=True)", LIBRARY.replace("mode='a'", "mode='a', fast=False"), "no parameter fast"),
+        ("newer(1)", LIBRARY + "\n\ndef newer(a):\n    return a\n", "the release does not define newer"),
+        ("helper(1, 2)", LIBRARY, ""),
+        ("helper(*range(3))", LIBRARY.replace("helper(a, b)", "helper(a, b, c)"), ""),
+        ("len([1])", LIBRARY + "\n\ndef len(a):\n    return a\n", ""),
+        ("helper(1, 2, 3, 4)", LIBRARY, ""),
+    ],
+)
+def test_a_clean_pick_with_a_call_that_the_release_does_not_take(
+    upstream: Repository, opened: Opened, call: str, main_library: str, word: str
+) -> None:
+    upstream.commit("base", {"lib.py": LIBRARY, "caller.py": CALLER})
+    upstream.switch("release")
+    landed = upstream.commit("backport", {"caller.py": CALLER.replace("return 0", f"return {call}")})
+    upstream.switch("main", "main")
+    upstream.commit("library (#1)", {"lib.py": main_library})
+    fix = upstream.commit("fix (#2)", {"caller.py": CALLER.replace("return 0", f"return {call}")})
+    found = compared(upstream, opened, landed, fix)
+    assert found.verdict == "identical"
+    if word:
+        assert len(found.suspects) == 1
+        assert word in found.suspects[0]
+        assert found.suspects[0].startswith("caller.py:5: ")
+    else:
+        assert found.suspects == ()

@@ -1,0 +1,280 @@
+"""Each conflict gets its cause, each cause is put to the test, and the printed commands are run."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from typing import TYPE_CHECKING
+
+import pytest
+
+from pipeline.errors import HostError
+from pipeline.history.explain import explain
+from pipeline.history.paths import dropper
+from pipeline.history.simulate import Landing, Simulator
+from pipeline.history.verify import Verdict
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from conftest import Opened, Repository
+
+    from pipeline.adapters.git import Store
+    from pipeline.history.records import ExplainRecord
+
+BODY = "".join(f"line {each}\n" for each in range(30))
+
+
+def explained(store: Store, fix: str, release: str, *, main: str | None = None, drop: str = "/notes/") -> ExplainRecord:
+    with Simulator(store) as simulator:
+        return explain(simulator, fix=fix, branch="rel/1", release=release, drop=dropper([drop]), main=main)
+
+
+def bash(repository: Repository, *commands: str, check: bool = True) -> subprocess.CompletedProcess[str]:
+    env = {**os.environ, "GIT_AUTHOR_NAME": "U", "GIT_AUTHOR_EMAIL": "u@x", "GIT_COMMITTER_NAME": "U"}
+    env |= {"GIT_COMMITTER_EMAIL": "u@x", "GIT_EDITOR": "false"}
+    script = "set -e\n" + "\n".join(commands)
+    done = subprocess.run(
+        ["bash", "-c", script],
+        cwd=repository.folder,
+        env=env,
+        capture_output=True,
+        text=True,
+        errors="replace",
+        check=False,
+    )
+    assert not check or done.returncode == 0, f"{script}\n{done.stderr}"
+    return done
+
+
+def test_the_missing_commit_is_named_proved_and_its_commands_work(upstream: Repository, opened: Opened) -> None:
+    base = upstream.commit("base", {"code.py": BODY})
+    cause = upstream.commit("rework (#7)", {"code.py": BODY.replace("line 9\n", "nine = compute()\n")})
+    upstream.commit("elsewhere (#8)", {"code.py": BODY.replace("line 9\n", "nine = compute()\n") + "tail\n"})
+    fixed = BODY.replace("line 9\n", "nine = compute(safely=True)\n") + "tail\n"
+    fix = upstream.commit("fix (#9)", {"code.py": fixed})
+    found = explained(opened(upstream), fix, base)
+    assert found.outcome is Landing.CONFLICT
+    assert [each.commit for each in found.causes] == [cause]
+    first = found.causes[0]
+    assert (first.pull, first.side, first.lines, first.of) == (7, "main", 1, 1)
+    assert first.verdict is Verdict.MAKES_CLEAN
+    assert "picking #7 first makes this clean" in first.sentence
+    assert "explains 1 of 1 conflicting lines in code.py" in first.sentence
+    bash(upstream, *found.commands)
+    assert (upstream.folder / "code.py").read_text() == fixed.replace("tail\n", "")
+    assert f"cherry picked from commit {fix}" in upstream.git("log", "-1", "--format=%B")
+
+
+def test_where_the_whole_commit_conflicts_its_hunks_do(upstream: Repository, opened: Opened) -> None:
+    upstream.commit("base", {"code.py": BODY, "other.py": BODY})
+    base = upstream.git("rev-parse", "HEAD")
+    upstream.switch("rel", base)
+    release = upstream.commit("own", {"other.py": BODY.replace("line 4\n", "four for the release\n")})
+    upstream.switch("main", base)
+    nine = BODY.replace("line 9\n", "nine = compute()\n")
+    cause = upstream.commit(
+        "rework (#7)", {"code.py": nine, "other.py": BODY.replace("line 4\n", "four for main\n"), "more.py": "m = 1\n"}
+    )
+    fix = upstream.commit("fix (#9)", {"code.py": nine.replace("compute()", "compute(1)")})
+    found = explained(opened(upstream), fix, release)
+    assert found.causes[0].commit == cause
+    assert found.causes[0].verdict is Verdict.HUNKS_DO
+    assert "its hunks in code.py alone do" in found.causes[0].sentence
+    bash(upstream, *found.commands)
+    assert (upstream.folder / "code.py").read_text() == nine.replace("compute()", "compute(1)")
+    assert "four for the release" in (upstream.folder / "other.py").read_text()
+    assert not (upstream.folder / "more.py").exists()
+
+
+def test_several_commits_together_and_no_more_than_needed(upstream: Repository, opened: Opened) -> None:
+    base = upstream.commit("base", {"a.py": BODY, "b.py": BODY, "c.py": BODY})
+    one = upstream.commit("one (#1)", {"a.py": BODY.replace("line 5\n", "five\n")})
+    two = upstream.commit("two (#2)", {"b.py": BODY.replace("line 5\n", "five\n")})
+    upstream.commit("three (#3)", {"c.py": BODY.replace("line 5\n", "five\n")})
+    change = "six\n"
+    fix = upstream.commit(
+        "fix (#4)", {"a.py": BODY.replace("line 5\n", change), "b.py": BODY.replace("line 5\n", change)}
+    )
+    found = explained(opened(upstream), fix, base)
+    assert {each.verdict for each in found.causes} == {Verdict.PICKED_HELPS}
+    assert found.together == (one, two)
+    assert f"Together {one[:12]}, {two[:12]} make this clean" in found.sentence
+    bash(upstream, *found.commands)
+    assert upstream.git("show", "HEAD:b.py").splitlines()[5] == "six"
+    assert upstream.git("show", "HEAD:c.py") == BODY.strip()
+
+
+def test_the_releases_own_commit_is_named_and_never_reverted_for_the_user(upstream: Repository, opened: Opened) -> None:
+    base = upstream.commit("base", {"code.py": BODY})
+    upstream.switch("rel", base)
+    own = upstream.commit("own way (#50)", {"code.py": BODY.replace("line 9\n", "ours\n")})
+    upstream.switch("main", base)
+    fix = upstream.commit("fix (#9)", {"code.py": BODY.replace("line 9\n", "theirs\n")})
+    found = explained(opened(upstream), fix, own)
+    assert [(each.commit, each.side, each.verdict) for each in found.causes] == [(own, "release", Verdict.TAKEN_BACK)]
+    assert not any("revert" in each for each in found.commands)
+    at = next(i for i, each in enumerate(found.commands) if each.startswith("# edit"))
+    stopped = bash(upstream, *found.commands[:at], check=False)
+    assert stopped.returncode != 0
+    assert "<<<<<<<" in (upstream.folder / "code.py").read_text()
+    (upstream.folder / "code.py").write_text(BODY.replace("line 9\n", "both\n"))
+    bash(upstream, *found.commands[at:])
+    assert "both" in upstream.git("show", "HEAD:code.py")
+
+
+def test_lines_that_the_release_removed_are_traced_to_who_removed_them(upstream: Repository, opened: Opened) -> None:
+    base = upstream.commit("base", {"code.py": BODY})
+    upstream.switch("rel", base)
+    upstream.commit("unrelated (#49)", {"code.py": BODY + "tail\n"})
+    own = upstream.commit("remove (#50)", {"code.py": BODY.replace("line 9\n", "") + "tail\n"})
+    release = upstream.commit("later (#51)", {"x.py": "x = 1\n"})
+    upstream.switch("main", base)
+    fix = upstream.commit("fix (#9)", {"code.py": BODY.replace("line 9\n", "nine\n")})
+    found = explained(opened(upstream), fix, release)
+    assert [each.commit for each in found.causes] == [own]
+    assert "removed these lines on the release branch" in found.causes[0].how
+
+
+def test_a_file_that_the_release_does_not_have_names_who_added_it(upstream: Repository, opened: Opened) -> None:
+    base = upstream.git("rev-parse", "HEAD")
+    adder = upstream.commit("new module (#7)", {"new.py": BODY})
+    fix = upstream.commit(
+        "fix (#9)", {"new.py": BODY.replace("line 9\n", "nine\n"), "pkg/a.py": "x = 2\ny = 2\nz = 3\n"}
+    )
+    found = explained(opened(upstream), fix, base)
+    assert [(each.path, each.kind.value) for each in found.conflicts] == [("new.py", "modify/delete")]
+    assert found.causes[0].commit == adder
+    assert found.causes[0].how == "added the file, which the release does not have"
+    assert found.causes[0].verdict is Verdict.MAKES_CLEAN
+
+
+def test_leaving_a_missing_file_out_by_hand(upstream: Repository, opened: Opened) -> None:
+    upstream.commit("module (#7)", {"new.py": BODY})
+    base = upstream.git("rev-parse", "HEAD")
+    upstream.switch("rel", base)
+    gone = upstream.commit("drop it (#50)", {"new.py": None})
+    upstream.switch("main", base)
+    fix = upstream.commit(
+        "fix (#9)", {"new.py": BODY.replace("line 9\n", "nine\n"), "pkg/a.py": "x = 2\ny = 2\nz = 3\n"}
+    )
+    found = explained(opened(upstream), fix, gone)
+    assert [(each.commit, each.how) for each in found.causes] == [(gone, "deleted the file on the release branch")]
+    stop = next(i for i, each in enumerate(found.commands) if "cherry-pick -x" in each)
+    assert bash(upstream, *found.commands[: stop + 1], check=False).returncode != 0
+    bash(upstream, *found.commands[stop + 1 :])
+    assert upstream.git("diff", "--name-only", gone, "HEAD") == "pkg/a.py"
+
+
+def test_a_commit_that_the_release_took_in_another_form_is_not_called_missing(
+    upstream: Repository, opened: Opened
+) -> None:
+    base = upstream.commit("base", {"code.py": BODY})
+    upstream.switch("rel", base)
+    taken = upstream.commit("[rel] rework (#7) (#70)", {"code.py": BODY.replace("line 9\n", "nine for the release\n")})
+    upstream.switch("main", base)
+    upstream.commit("rework (#7)", {"code.py": BODY.replace("line 9\n", "nine = compute()\n")})
+    fix = upstream.commit("fix (#9)", {"code.py": BODY.replace("line 9\n", "nine = compute(1)\n")})
+    found = explained(opened(upstream), fix, taken)
+    assert [(each.commit, each.side) for each in found.causes] == [(taken, "release")]
+    assert "in another form" in found.causes[0].how
+
+
+def test_an_insertion_is_explained_by_its_neighbours_and_said_to_be_weaker(
+    upstream: Repository, opened: Opened
+) -> None:
+    base = upstream.commit("base", {"code.py": BODY})
+    upstream.switch("rel", base)
+    release = upstream.commit("own (#50)", {"code.py": BODY + "of the release\n"})
+    upstream.switch("main", base)
+    near = upstream.commit("near (#7)", {"code.py": BODY.replace("line 28\n", "twenty eight\n")})
+    fix = upstream.commit("fix (#9)", {"code.py": BODY.replace("line 28\n", "twenty eight\n") + "of main\n"})
+    found = explained(opened(upstream), fix, release)
+    assert near in [each.commit for each in found.causes]
+    assert next(each for each in found.causes if each.commit == near).how.startswith("stands next to")
+
+
+def test_a_conflict_only_in_dropped_paths_comes_with_commands_that_drop(upstream: Repository, opened: Opened) -> None:
+    base = upstream.commit("base", {"notes/a.md": "one\n", "notes/é.md": "one\n"})
+    upstream.switch("rel", base)
+    release = upstream.commit("own", {"notes/a.md": "release\n", "notes/é.md": None})
+    upstream.switch("main", base)
+    fix = upstream.commit(
+        "fix (#9)",
+        {"notes/a.md": "two\n", "notes/é.md": "two\n", "notes/new one.md": "n\n", "pkg/a.py": "x = 2\ny = 2\nz = 3\n"},
+    )
+    found = explained(opened(upstream), fix, release)
+    assert found.outcome is Landing.CLEAN_AFTER_DROPS
+    assert all(each.dropped for each in found.conflicts)
+    bash(upstream, *found.commands)
+    assert upstream.git("diff", "--name-only", release, "HEAD") == "pkg/a.py"
+    assert upstream.git("log", "-1", "--format=%an") == "Ann Author"
+
+
+def test_drops_without_a_conflict_are_taken_out_of_the_commit(upstream: Repository, opened: Opened) -> None:
+    base = upstream.commit("base", {"notes/a.md": "one\n"})
+    fix = upstream.commit("fix (#9)", {"notes/a.md": "two\n", "notes/b.md": "b\n", "pkg/a.py": "x = 2\n"})
+    found = explained(opened(upstream), fix, base)
+    bash(upstream, *found.commands)
+    assert upstream.git("diff", "--name-only", base, "HEAD") == "pkg/a.py"
+    assert upstream.git("status", "--porcelain") == ""
+
+
+def test_later_reverts_and_fixes_are_told(upstream: Repository, opened: Opened) -> None:
+    base = upstream.git("rev-parse", "HEAD")
+    fix = upstream.commit("fix (#9)", {"pkg/a.py": "x = 2\ny = 2\nz = 3\n"})
+    repair = upstream.commit("Fix a regression of #9 (#10)", {"pkg/a.py": "x = 3\ny = 2\nz = 3\n"})
+    upstream.commit("notes name #9 and others (#11)", {"README.md": "notes\n"})
+    revert = upstream.commit(f'Revert "fix (#9)" (#12)\n\nThis reverts commit {fix}.\n', {"pkg/a.py": "x = 1\n"})
+    again = upstream.commit(f'Revert "Revert" (#13)\n\nThis reverts commit {revert}.\n', {"pkg/a.py": "x = 3\n"})
+    found = explained(opened(upstream), fix, base, main=again)
+    assert [(each.commit, each.kind) for each in found.follow_ups] == [
+        (repair, "fix"),
+        (revert, "revert"),
+        (again, "revert of the revert"),
+    ]
+
+
+def test_a_shallow_clone_is_refused_with_the_command_that_deepens(
+    tmp_path: Path, upstream: Repository, opened: Opened
+) -> None:
+    base = upstream.commit("base", {"code.py": BODY})
+    upstream.switch("rel", base)
+    release = upstream.commit("own (#50)", {"code.py": BODY.replace("line 9\n", "ours\n")})
+    upstream.switch("main", base)
+    upstream.commit("before", {"x.py": "x = 1\n"})
+    fix = upstream.commit("fix (#9)", {"code.py": BODY.replace("line 9\n", "theirs\n"), "x.py": "x = 1\n"})
+    shallow = tmp_path / "shallow"
+    subprocess.run(
+        ["git", "clone", "-q", "--depth", "2", "--no-single-branch", f"file://{upstream.folder}", str(shallow)],
+        check=True,
+    )
+    (shallow / ".git" / "shallow").read_text()
+    store = opened(shallow)
+    with pytest.raises(HostError, match="cut off") as caught:
+        explained(store, fix, release)
+    assert "git fetch --unshallow" in caught.value.next_step
+
+
+def test_markers_that_a_file_holds_as_text_are_not_taken_for_conflicts(upstream: Repository, opened: Opened) -> None:
+    text = "<<<<<<< HEAD\nexample\n=======\nother\n>>>>>>> branch\n"
+    base = upstream.commit("base", {"doc.py": text + BODY})
+    cause = upstream.commit("rework (#7)", {"doc.py": text + BODY.replace("line 9\n", "nine\n")})
+    fix = upstream.commit("fix (#9)", {"doc.py": text + BODY.replace("line 9\n", "NINE\n")})
+    found = explained(opened(upstream), fix, base)
+    assert [(each.commit, each.lines, each.of) for each in found.causes] == [(cause, 1, 1)]
+
+
+def test_names_that_are_not_utf8_are_spelled_for_bash(upstream: Repository, opened: Opened) -> None:
+    base = upstream.git("rev-parse", "HEAD")
+    path = os.fsdecode(b"n\xe9e\n.py")
+    upstream.commit("add (#7)", {path: BODY})
+    fix = upstream.commit("fix (#9)", {path: BODY.replace("line 9\n", "nine\n"), "pkg/a.py": "x = 2\n"})
+    found = explained(opened(upstream), fix, base, drop="*.py\n!/pkg/")
+    assert found.model_dump_json()
+    kept = explained(opened(upstream), fix, base)
+    assert "\\xe9" in kept.conflicts[0].path
+    with Simulator(opened(upstream)) as simulator:
+        record = explain(simulator, fix=fix, branch="r", release=base, drop=lambda each: each == path)
+    bash(upstream, *record.commands)
+    assert upstream.git("diff", "--name-only", base, "HEAD") == "pkg/a.py"

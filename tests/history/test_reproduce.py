@@ -1,0 +1,128 @@
+"""The script of a run is run: it gives the same trees, or says where it does not."""
+
+from __future__ import annotations
+
+import subprocess
+from typing import TYPE_CHECKING
+
+import pytest
+from kits import write_kit
+
+from pipeline import plan
+from pipeline.context import Context
+from pipeline.errors import PlanError
+from pipeline.history import reproduce
+from pipeline.ledger import Ledger
+from pipeline.records import FixupRecord, PickRecord, Run, Settings
+from pipeline.stages import fixup, pick
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from conftest import Repository
+
+CODE = "def f():\n    x = 1\n    return x\n"
+FIXUP = """
+[[fixup]]
+id = "more"
+file = "fixups/more.patch"
+reason = "it's needed"
+"""
+PATCH = """--- a/code.py
++++ b/code.py
+@@ -1,3 +1,4 @@
+ def f():
+     x = 2
++    y = "$(touch ran)é\\r"
+     return x
+"""
+
+
+def ran(tmp_path: Path, repository: Repository, commits: list[str], *, options: str = "") -> Ledger:
+    kit = tmp_path / "kit"
+    (kit / "fixups").mkdir(parents=True)
+    (kit / "fixups" / "more.patch").write_text(PATCH)
+    write_kit(kit, commits, pick=options, more=FIXUP)
+    ledger = Ledger(tmp_path / "run it's")
+    settings = Settings(
+        kit=str(kit), repo=str(repository.folder), branch="release", python="", device="emulator", signoff=True
+    )
+    ctx = Context(ledger=ledger, plan=plan.load(kit), kit=kit, settings=settings, say=lambda _: None)
+    pick.run(ctx)
+    ledger.save_run(
+        Run(tool="t", id="r1", kit="small", title="evil\n touch ran\u2028touch ran", settings=settings, started="")
+    )
+    if not ledger.need("pick/pick.json", PickRecord, made_by="pick").conflicts:
+        fixup.run(ctx)
+    return ledger
+
+
+def bash(tmp_path: Path, script: bytes, *args: str) -> subprocess.CompletedProcess[bytes]:
+    path = tmp_path / "reproduce.sh"
+    path.write_bytes(script)
+    return subprocess.run(["bash", str(path), *args], cwd=tmp_path, capture_output=True, check=False)
+
+
+def tree_of(folder: Path) -> str:
+    return subprocess.run(
+        ["git", "-C", str(folder), "rev-parse", "HEAD^{tree}"], check=True, capture_output=True, text=True
+    ).stdout.strip()
+
+
+def prepared(repository: Repository) -> list[str]:
+    """A clean pick, one whose note conflicts and is dropped, and one that is there already."""
+    repository.commit("base", {"code.py": CODE, "notes/it's.md": "n\n"})
+    repository.switch("release")
+    repository.commit("own", {"notes/it's.md": "release\n", "there.py": "t = 1\n"})
+    repository.switch("main", "main")
+    one = repository.commit("one", {"code.py": CODE.replace("x = 1", "x = 2"), "notes/new.md": "n\n"})
+    two = repository.commit("two", {"two.py": "2\n", "notes/it's.md": "main\n"})
+    three = repository.commit("three", {"there.py": "t = 1\n"})
+    return [one, two, three]
+
+
+def test_the_script_gives_the_trees_of_the_run(tmp_path: Path, upstream: Repository) -> None:
+    ledger = ran(tmp_path, upstream, prepared(upstream))
+    fixed = ledger.need("fixup/fixup.json", FixupRecord, made_by="fixup")
+    done = bash(tmp_path, reproduce.script(ledger), "again")
+    assert done.returncode == 0, done.stderr.decode()
+    assert tree_of(tmp_path / "again") == fixed.head_tree
+    assert done.stdout.decode().count("as in the run") == 4
+    assert not list(tmp_path.rglob("ran"))
+    log = subprocess.run(
+        ["git", "-C", str(tmp_path / "again"), "log", "-4", "--format=%B"], check=True, capture_output=True, text=True
+    ).stdout
+    assert log.count("cherry picked from commit") == 2
+    assert log.count("Signed-off-by") >= 2
+
+
+def test_a_tree_that_differs_stops_the_script(tmp_path: Path, upstream: Repository) -> None:
+    ledger = ran(tmp_path, upstream, prepared(upstream))
+    picked = ledger.need("pick/pick.json", PickRecord, made_by="pick")
+    script = reproduce.script(ledger).replace(picked.head_tree.encode(), b"0" * 40)
+    done = bash(tmp_path, script, "again")
+    assert done.returncode == 1
+    assert b"and should be 0000" in done.stderr
+
+
+def test_a_merge_commits_main_line_is_found_from_the_tree(tmp_path: Path, upstream: Repository) -> None:
+    upstream.commit("base", {"code.py": CODE})
+    upstream.switch("release")
+    upstream.switch("topic", "main")
+    upstream.commit("topic", {"code.py": CODE.replace("x = 1", "x = 2")})
+    upstream.git("checkout", "--quiet", "main")
+    upstream.commit("main", {"m.py": "m = 1\n"})
+    upstream.git("merge", "--quiet", "--no-ff", "-m", "merge", "topic")
+    ledger = ran(tmp_path, upstream, [upstream.git("rev-parse", "HEAD")], options="mainline = 1")
+    done = bash(tmp_path, reproduce.script(ledger), "again")
+    assert done.returncode == 0, done.stderr.decode()
+
+
+def test_a_run_that_stopped_has_nothing_to_reproduce(tmp_path: Path, upstream: Repository) -> None:
+    upstream.commit("base", {"code.py": CODE})
+    upstream.switch("release")
+    upstream.commit("own", {"code.py": CODE.replace("x = 1", "x = 9")})
+    upstream.switch("main", "main")
+    fix = upstream.commit("fix", {"code.py": CODE.replace("x = 1", "x = 2")})
+    with pytest.raises(PlanError, match="nothing to reproduce"):
+        reproduce.script(ran(tmp_path, upstream, [fix]))
