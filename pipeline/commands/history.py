@@ -50,9 +50,20 @@ class _Opened:
     simulator: Simulator
 
     def commit(self, name: str) -> str:
-        """The full hash of what the user named: a commit, or a branch."""
+        """The full hash of what the user named: a commit, a branch or a tag.
+
+        Raises:
+            PlanError: it is none of these.
+        """
         found = self.simulator.store.resolve(name)
-        return found or self.source.branch(name)
+        try:
+            return found or self.source.branch(name)
+        except PlanError as error:
+            raise PlanError(
+                f"{name}: no such commit, branch or tag",
+                why=f"{self.source.name} does not have it (or the short hash is ambiguous); {error.why}",
+                next_step="give the full hash, or fetch it into that repository",
+            ) from error
 
 
 @contextmanager
@@ -180,7 +191,7 @@ def compare_command(
         simulator = opened.simulator
         found = compare(
             simulator,
-            Backport.parse(simulator, backport),
+            Backport.parse(simulator, backport, opened.commit),
             [opened.commit(name) for name in names],
             drop=dropper((*(found_plan.pick.drop if found_plan else ()), *drop)),
             adapted=dropper(adapted),
@@ -261,6 +272,8 @@ def _print_survey(found: SurveyRecord) -> None:
                 cells = (row.branch, _outcome(row), row.affected, "\n".join(_remarks(row)))
                 table.add_row(*(Text(_safe(cell)) for cell in cells))
         console.print(table)
+    for limit in found.limits:
+        _say(f"note: {limit}")
     _say(f"{len(found.rows)} picks simulated or known in {found.seconds:.2f} s")
 
 

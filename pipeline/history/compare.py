@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from pipeline.adapters.git.log import range_diff
-from pipeline.errors import HostError, PlanError
+from pipeline.errors import HostError
 from pipeline.history.calls import suspect_calls
 from pipeline.history.records import CompareRecord
 from pipeline.history.simulate import Change, Landing, Simulation, keep_all
@@ -36,16 +36,16 @@ class Backport:
     head: str
 
     @classmethod
-    def parse(cls, simulator: Simulator, text: str) -> Backport:
-        """A commit, or a range `base..head`.
+    def parse(cls, simulator: Simulator, text: str, resolve: Callable[[str], str]) -> Backport:
+        """A commit, or a range `base..head`; `resolve` gives the full hash of a name.
 
         Raises:
-            PlanError: the repository does not have it.
+            HostError: there is no commit before it to compare with.
         """
         first, dots, last = text.partition("..")
-        head = _resolved(simulator, last if dots else first)
+        head = resolve(last if dots else first)
         if dots:
-            return cls(base=_resolved(simulator, first), head=head)
+            return cls(base=resolve(first), head=head)
         parents = simulator.objects.commit(head).parents
         if not parents or head in simulator.store.boundary():
             raise HostError(
@@ -54,17 +54,6 @@ class Backport:
                 next_step="complete the clone with `git fetch --unshallow` and run again",
             )
         return cls(base=parents[0], head=head)
-
-
-def _resolved(simulator: Simulator, name: str) -> str:
-    found = simulator.store.resolve(name)
-    if found is None:
-        raise PlanError(
-            f"{name}: there is no such commit",
-            why="the repository does not have that object (or the short name is ambiguous)",
-            next_step="give the full hash, or fetch it into that repository",
-        )
-    return found
 
 
 def compare(

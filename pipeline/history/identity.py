@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
     from pipeline.adapters.git import CommitInfo, Store
 
+_QUOTED = re.compile(r"[(\[](?:from |pr )?(#\d+(?:(?:,|\s|and|&)+#\d+)*)[)\]]|(#\d+)\s*$", re.IGNORECASE)
+"""Numbers on their own in a title; in the middle of a sentence they only say what the commit is about."""
 _OWN_NUMBER = re.compile(r"\(#(\d+)\)\s*$")
 _NUMBER = re.compile(r"(?:#|/pull/)(\d+)\b")
 _PORTED = re.compile(
@@ -27,9 +29,12 @@ _TRAILER = re.compile(r"\(cherry picked from commit ([0-9a-f]{7,40})\)")
 _REVERTS = re.compile(r"This reverts commit ([0-9a-f]{7,40})")
 _TAGS = re.compile(r"^\s*(?:\[[^\]]*\]\s*|(?:cherry[\s-]*pick|back[\s-]*port)\s*:?\s*)+", re.IGNORECASE)
 _NUMBERS = re.compile(r"\((?:from )?#\d+\)")
+_VERSION = re.compile(r"(?i)(?:\b(?:in|on|for|to|of)\s+)?\bv?\d+\.\d+(?:\.\d+)?(?:rc\d*)?(?:-dev)?\b(?:\s+branch\b)?")
 _NO_WORD = re.compile(r"\W+")
 _SHORTEST_TITLE = 15
 """A shorter one ("fix ut") is the title of many changes."""
+
+_LONG_TITLE = 35
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -52,7 +57,8 @@ def ported_numbers(commit: CommitInfo) -> frozenset[int]:
     if is_revert(commit):
         return frozenset()
     own = pull_number(commit)
-    found = {int(each) for each in _NUMBER.findall(_OWN_NUMBER.sub("", commit.subject))}
+    quoted = " ".join("".join(each) for each in _QUOTED.findall(_OWN_NUMBER.sub("", commit.subject)))
+    found = {int(each) for each in _NUMBER.findall(quoted)}
     for line in commit.message.split("\n"):
         if "#" in line or "/pull/" in line:
             found |= {int(each) for phrase in _PORTED.findall(line) for each in _NUMBER.findall(phrase)}
@@ -60,10 +66,10 @@ def ported_numbers(commit: CommitInfo) -> frozenset[int]:
 
 
 def plain_title(commit: CommitInfo) -> str:
-    """The subject without tags, numbers and punctuation; empty when too short to tell changes apart."""
-    text = _NUMBERS.sub(" ", _TAGS.sub("", commit.subject))
+    """The subject without tags, numbers, versions and punctuation; empty when too short to tell changes apart."""
+    text = _VERSION.sub(" ", _NUMBERS.sub(" ", _TAGS.sub("", commit.subject)))
     text = _NO_WORD.sub(" ", text).strip().lower()
-    return text if len(text) >= _SHORTEST_TITLE else ""
+    return f"{'revert ' if is_revert(commit) else ''}{text}" if len(text) >= _SHORTEST_TITLE else ""
 
 
 def is_revert(commit: CommitInfo) -> bool:
@@ -96,7 +102,7 @@ class Landed:
         own = pull_number(commit)
         for number in {*ported_numbers(commit), *([own] if own else [])}:
             self._by_number.setdefault(number, commit.sha)
-        if (title := plain_title(commit)) and not is_revert(commit):
+        if title := plain_title(commit):
             self._by_title.setdefault(title, commit.sha)
         for sha in _TRAILER.findall(commit.message):
             self._by_trailer.setdefault(sha[:7], commit.sha)
@@ -109,8 +115,10 @@ class Landed:
         for number in [*([own] if own else []), *sorted(ported_numbers(change))]:
             if (sha := self._by_number.get(number)) and (number == own or self._own(sha) == number):
                 return self._match(sha, f"pull request #{number}")
-        sha = self._by_title.get(plain_title(change)) if not is_revert(change) else None
-        if sha and self._paths_of(sha) & self._paths_of(change.sha):
+        title = plain_title(change)
+        sha = self._by_title.get(title)
+        # A short title is met twice; then the paths must agree too. A long one tells a change whose file was moved.
+        if sha and (len(title) >= _LONG_TITLE or self._paths_of(sha) & self._paths_of(change.sha)):
             return self._match(sha, "its title")
         return self._by_patch(change) if deep else None
 

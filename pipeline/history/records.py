@@ -97,6 +97,7 @@ class SurveyRecord(Record):
     commits: dict[str, str] = Field(description="full hash to subject")
     main: str
     rows: tuple[SurveyRow, ...]
+    limits: tuple[str, ...] = Field(default=(), description="what the repository keeps us from telling")
     seconds: float
 
 

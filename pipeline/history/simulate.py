@@ -89,6 +89,11 @@ class Simulation:
         return self.tree is not None
 
 
+_COMPLETE = (
+    "complete the clone with `git fetch --unshallow`, or `git fetch --refetch` where it is partial, and run again"
+)
+
+
 def keep_all(_path: str) -> bool:
     """Drops nothing."""
     return False
@@ -153,7 +158,7 @@ class Simulator:
 
     def _judge(self, merge: Merge, merged: Merged, drop: Drop) -> Simulation:
         if merged.tree is None:
-            return Simulation(landing=Landing.UNKNOWN, why=merged.failure)
+            return Simulation(landing=Landing.UNKNOWN, why=f"git could not merge ({merged.failure}); {_COMPLETE}")
         clashes = tuple(_clashes(merged, drop))
         dropped = self._dropped(merge, merged, drop)
         if any(not each.dropped for each in clashes):

@@ -24,6 +24,11 @@ if TYPE_CHECKING:
     from pipeline.history.records import FollowUp
     from pipeline.history.simulate import Drop, Simulator
 
+_CUT = (
+    "the clone is shallow: a fix that a branch has under another hash, and later fixes, may be missed; "
+    "complete it with `git fetch --unshallow`"
+)
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _Branch:
@@ -87,6 +92,7 @@ def survey(
         commits={each.commit.sha: each.commit.subject for each in fixes},
         main=main,
         rows=tuple(sorted(rows, key=lambda row: list(branches).index(row.branch))),
+        limits=(_CUT,) if simulator.store.boundary() else (),
         seconds=round(time.monotonic() - started, 3),
     )
 

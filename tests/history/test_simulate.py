@@ -273,6 +273,7 @@ def test_a_blob_that_a_partial_clone_lacks_is_never_a_conflict(
     found = simulated(store, fix, tip(upstream))
     assert found.landing is Landing.UNKNOWN
     assert found.tree is None
+    assert "git fetch --refetch" in found.why
     with Simulator(store) as simulator, pytest.raises(HostError, match="cannot be read") as caught:
         simulator.objects.file(simulator.tree(fix), "pkg/a.py")
     assert "git fetch --refetch" in caught.value.next_step

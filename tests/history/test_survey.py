@@ -62,7 +62,10 @@ def test_a_branch_that_needs_the_fix_and_takes_it(project: Repository, opened: O
         ("[plain] any words (#2) (#200)", "adapted\n", "pull request #2"),
         ("any words (#200)\n\nThis is a backport of #2 for the release\n", "adapted\n", "pull request #2"),
         ("any (#200)\n\ncherry-picked from https://github.com/a/b/pull/2\n", "adapted\n", "pull request #2"),
+        ("[rel] bring both (from #7, #2) (#200)", "adapted\n", "pull request #2"),
+        ("[rel] bring it - #2 (#200)", "adapted\n", "pull request #2"),
         ("[v1][cherry-pick] Repair the ninth statement (#200)", "adapted\n", "its title"),
+        ("Repair the ninth statement in v0.23.0rc1 (#200)", "adapted\n", "its title"),
         ("any words (#200)", FIXED, "its patch id"),
     ],
 )
@@ -75,6 +78,15 @@ def test_a_fix_that_is_there_under_another_hash(
     assert row.outcome is Landing.ALREADY_THERE
     assert row.there.startswith(f"{how}: {there[:12]}")
     assert row.affected == "no"
+
+
+def test_a_revert_is_found_as_a_revert_and_never_as_what_it_reverts(project: Repository, opened: Opened) -> None:
+    subject = "reword the ninth statement of the code (#2)"
+    land(project, "reverted", f'[rel] Revert "{subject}" (#200)', {"code.py": BODY + "adapted\n"})
+    fix = project.commit(subject, {"code.py": FIXED})
+    revert = project.commit(f'Revert "{subject}" (#3)\n\nThis reverts commit {fix}.\n', {"code.py": BODY})
+    assert surveyed(project, opened, fix, "reverted")["reverted"].there == ""
+    assert surveyed(project, opened, revert, "reverted")["reverted"].there.startswith("its title")
 
 
 def test_a_trailer_names_the_original(project: Repository, opened: Opened) -> None:
@@ -106,8 +118,6 @@ def test_a_commit_that_only_mentions_the_fix_is_not_the_fix(project: Repository,
     land(project, "other", message, {"code.py": BODY + "tail\n"})
     fix = project.commit("fix ut (#2)", {"code.py": FIXED})
     row = surveyed(project, opened, fix, "other")["other"]
-    if "Repair what" in message:
-        pytest.xfail("a number in a title is taken for the change that the commit brings")
     assert row.outcome is Landing.CLEAN
 
 
@@ -170,6 +180,8 @@ def test_a_merge_commit_and_a_hidden_parent_are_rows_of_their_own_kind(
     project.git("clone", "-q", "--depth", "1", "--no-single-branch", f"file://{project.folder}", str(tmp_path / "cut"))
     tips = {"plain": project.git("rev-parse", "plain")}
     with Simulator(opened(tmp_path / "cut")) as simulator:
-        row = survey(simulator, [fix], tips, main=fix).rows[0]
+        found = survey(simulator, [fix], tips, main=fix)
+    row = found.rows[0]
+    assert "git fetch --unshallow" in found.limits[0]
     assert row.outcome is Landing.UNKNOWN
     assert "git fetch --unshallow" in row.why
