@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 import sys
 import tempfile
 from contextlib import contextmanager
@@ -19,6 +18,7 @@ from rich.text import Text
 from pipeline import plan
 from pipeline.adapters.git import Source, Store
 from pipeline.errors import ExitCode, PlanError
+from pipeline.escape import plain
 from pipeline.history import branches, reproduce
 from pipeline.history.cancelling import cancelling
 from pipeline.history.compare import Backport, compare
@@ -34,9 +34,6 @@ if TYPE_CHECKING:
 
     from pipeline.history.records import CompareRecord, ExplainRecord, FollowUp, SurveyRecord, SurveyRow
     from pipeline.model import Record
-
-# Control characters and those that turn the writing direction: text from outside must not paint the terminal.
-_UNSAFE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 
 _repo = click.option("--repo", required=True, help="The repository: a path or a URL. It is only read.")
 _drop = click.option("--drop", multiple=True, help="A gitignore-like glob that is left out; may be repeated.")
@@ -254,23 +251,19 @@ def _print_json(record: Record) -> None:
 
 
 def _print(text: str) -> None:
-    click.echo(_safe(text))
-
-
-def _safe(text: str) -> str:
-    return _UNSAFE.sub("\N{REPLACEMENT CHARACTER}", text)
+    click.echo(plain(text))
 
 
 def _print_survey(found: SurveyRecord) -> None:
     console = Console(highlight=False)
     for sha, subject in found.commits.items():
-        table = Table(title=Text(_safe(f"{sha[:12]} {subject}")), title_justify="left")
+        table = Table(title=Text(plain(f"{sha[:12]} {subject}")), title_justify="left")
         for heading in ("branch", "outcome", "affected", "what to know"):
             table.add_column(heading, overflow="fold")
         for row in found.rows:
             if row.commit == sha:
                 cells = (row.branch, _outcome(row), row.affected, "\n".join(_remarks(row)))
-                table.add_row(*(Text(_safe(cell)) for cell in cells))
+                table.add_row(*(Text(plain(cell)) for cell in cells))
         console.print(table)
     for limit in found.limits:
         _say(f"note: {limit}")

@@ -9,7 +9,8 @@ from pipeline.history.paths import dropper
 from pipeline.history.simulate import Simulator
 
 if TYPE_CHECKING:
-    from conftest import Opened, Repository
+    from conftest import Opened
+    from repositories import Repository
 
     from pipeline.history.records import CancellingRecord
 

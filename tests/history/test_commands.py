@@ -16,7 +16,7 @@ from pipeline.commands import history
 from pipeline.errors import BackproofError, HostError, PlanError
 
 if TYPE_CHECKING:
-    from conftest import Repository
+    from repositories import Repository
 
 BODY = "".join(f"statement number {each}\n" for each in range(30))
 FIXED = BODY.replace("number 9\n", "number nine\n")

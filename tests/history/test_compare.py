@@ -15,7 +15,8 @@ from pipeline.history.simulate import Landing, Simulator
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from conftest import Opened, Repository
+    from conftest import Opened
+    from repositories import Repository
 
     from pipeline.history.records import CompareRecord
 

@@ -17,7 +17,8 @@ from pipeline.history.verify import Verdict
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from conftest import Opened, Repository
+    from conftest import Opened
+    from repositories import Repository
 
     from pipeline.adapters.git import Store
     from pipeline.history.records import ExplainRecord

@@ -19,7 +19,7 @@ from pipeline.stages import fixup, pick
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from conftest import Repository
+    from repositories import Repository
 
 CODE = "def f():\n    x = 1\n    return x\n"
 FIXUP = """

@@ -13,7 +13,8 @@ from pipeline.history.survey import survey
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from conftest import Opened, Repository
+    from conftest import Opened
+    from repositories import Repository
 
     from pipeline.history.records import SurveyRow
 
