@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
     from pipeline.history.simulate import Change, Drop, Simulator
 
+    Definition = tuple[str, Signature]
+
 _NAME = re.compile(r"[A-Za-z_]\w*")
 _MOST = 400
 """Names searched at once; a change with more calls is a rewrite, not a fix."""
@@ -33,6 +35,7 @@ class Call:
     line: int
     name: str
     bare: bool
+    owner: str
     positional: int
     keywords: frozenset[str]
     open_ended: bool
@@ -67,13 +70,20 @@ def _new_calls(simulator: Simulator, base: str, head: str, path: str) -> Iterato
     if tree is None:
         return
     shadowed = _bound(tree)
-    for node in ast.walk(tree):
+    for node, owner in _owned(tree, ""):
         if isinstance(node, ast.Call) and not fresh.isdisjoint(
             range(node.lineno, (node.end_lineno or node.lineno) + 1)
         ):
-            call = _call(node, path)
-            if call is not None and not (call.bare and call.name in shadowed):
+            call = _call(node, path, owner)
+            if call is not None and not (call.bare and not call.owner and call.name in shadowed):
                 yield call
+
+
+def _owned(node: ast.AST, owner: str) -> Iterator[tuple[ast.AST, str]]:
+    """Every node with the class that it stands in."""
+    for child in ast.iter_child_nodes(node):
+        yield child, owner
+        yield from _owned(child, child.name if isinstance(child, ast.ClassDef) else owner)
 
 
 def _parsed(text: bytes) -> ast.Module | None:
@@ -90,7 +100,7 @@ def _bound(tree: ast.Module) -> set[str]:
     return names | set(dir(builtins))
 
 
-def _call(node: ast.Call, path: str) -> Call | None:
+def _call(node: ast.Call, path: str, owner: str) -> Call | None:
     target = node.func
     own = (
         isinstance(target, ast.Attribute) and isinstance(target.value, ast.Name) and target.value.id in {"self", "cls"}
@@ -102,6 +112,7 @@ def _call(node: ast.Call, path: str) -> Call | None:
         line=node.lineno,
         name=target.id if isinstance(target, ast.Name) else target.attr,
         bare=isinstance(target, ast.Name) or own,
+        owner=owner if own else "",
         positional=sum(not isinstance(each, ast.Starred) for each in node.args),
         keywords=frozenset(each.arg for each in node.keywords if each.arg),
         open_ended=any(isinstance(each, ast.Starred) for each in node.args)
@@ -109,28 +120,37 @@ def _call(node: ast.Call, path: str) -> Call | None:
     )
 
 
-def _defined(simulator: Simulator, tree: str, names: Sequence[str]) -> dict[str, tuple[Signature, ...]]:
+def _defined(simulator: Simulator, tree: str, names: Sequence[str]) -> dict[str, tuple[Definition, ...]]:
     """Every definition of these names in a tree; one grep finds the files, so that few are parsed."""
     pattern = rf"(def|class) +({'|'.join(names)})\b"
     done = simulator.store.git("grep", "-l", "-z", "-E", pattern, tree, "--", keep=1 << 26)
-    found: dict[str, list[Signature]] = {}
+    found: dict[str, list[Definition]] = {}
     for row in done.stdout.decode("utf-8", "surrogateescape").split("\0"):
         path = row.partition(":")[2]
         module = _parsed(simulator.objects.file(tree, path) or b"") if path.endswith(".py") else None
         for each in signatures(module) if module else ():
             if each.name in names:
-                found.setdefault(each.name, []).append(each)
+                found.setdefault(each.name, []).append((path, each))
     return {name: tuple(each) for name, each in found.items()}
 
 
-def _judged(call: Call, main: Sequence[Signature], release: Sequence[Signature]) -> str | None:
-    if not any(_takes(each, call) for each in main) or any(_takes(each, call) for each in release):
-        return None
+def _judged(call: Call, main: Sequence[Definition], release: Sequence[Definition]) -> str | None:
     where = f"{call.path}:{call.line}: {call.name}(...)"
+    main, release = _nearest(call, main, release)
+    if not any(_takes(each, call) for _, each in main) or any(_takes(each, call) for _, each in release):
+        return None
     if release:
-        return f"{where}: {release[0].refusal(call.positional, call.keywords)}; main's version takes this call"
+        return f"{where}: {release[0][1].refusal(call.positional, call.keywords)}; main's version takes this call"
     # A method of some object may come from anywhere; a plain name or a method of `self` must be there.
     return f"{where}: the release does not define {call.name}; main does" if call.bare else None
+
+
+def _nearest(
+    call: Call, main: Sequence[Definition], release: Sequence[Definition]
+) -> tuple[Sequence[Definition], Sequence[Definition]]:
+    """The definitions that the call means: those in its own file and class where both sides have one, else all."""
+    own = [[row for row in rows if row[0] == call.path and row[1].owner == call.owner] for rows in (main, release)]
+    return (own[0], own[1]) if call.bare and all(own) else (main, release)
 
 
 def _takes(signature: Signature, call: Call) -> bool:

@@ -13,9 +13,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Signature:
-    """The parameters of one function, without `self`. `anything` where they cannot be told."""
+    """The parameters of one function, without `self`. `anything` where they cannot be told; `owner` is its class."""
 
     name: str
+    owner: str = ""
     positional: tuple[str, ...] = ()
     positional_only: int = 0
     required: frozenset[str] = frozenset()
@@ -41,28 +42,28 @@ class Signature:
 
 def signatures(tree: ast.Module) -> Iterator[Signature]:
     """Every function, method and class of a module."""
-    yield from _within(tree, in_class=False)
+    yield from _within(tree, owner="")
 
 
-def _within(node: ast.AST, *, in_class: bool) -> Iterator[Signature]:
+def _within(node: ast.AST, *, owner: str) -> Iterator[Signature]:
     for child in ast.iter_child_nodes(node):
         if isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef):
-            yield _function(child, in_class=in_class)
-            yield from _within(child, in_class=False)
+            yield _function(child, owner=owner)
+            yield from _within(child, owner="")
         elif isinstance(child, ast.ClassDef):
             yield _class(child)
-            yield from _within(child, in_class=True)
+            yield from _within(child, owner=child.name)
         elif not isinstance(child, ast.expr):
-            yield from _within(child, in_class=in_class)
+            yield from _within(child, owner=owner)
 
 
-def _function(node: ast.FunctionDef | ast.AsyncFunctionDef, *, in_class: bool, name: str = "") -> Signature:
+def _function(node: ast.FunctionDef | ast.AsyncFunctionDef, *, owner: str, name: str = "") -> Signature:
     named = {_last(each) for each in node.decorator_list}
     # Any other decorator may change what is taken.
     if named - {"staticmethod", "classmethod", "abstractmethod", "override", "no_grad", "inference_mode"}:
-        return Signature(name=name or node.name, anything=True)
+        return Signature(name=name or node.name, owner="" if name else owner, anything=True)
     every = [*node.args.posonlyargs, *node.args.args]
-    first = 1 if in_class and "staticmethod" not in named and every else 0
+    first = 1 if owner and "staticmethod" not in named and every else 0
     names = tuple(each.arg for each in every[first:])
     needed = len(every) - len(node.args.defaults) - first
     keyword_only = {
@@ -70,6 +71,7 @@ def _function(node: ast.FunctionDef | ast.AsyncFunctionDef, *, in_class: bool, n
     }
     return Signature(
         name=name or node.name,
+        owner="" if name else owner,
         positional=names,
         positional_only=max(0, len(node.args.posonlyargs) - first),
         required=frozenset({*names[: max(0, needed)], *(key for key, value in keyword_only.items() if value is None)}),
@@ -83,7 +85,7 @@ def _class(node: ast.ClassDef) -> Signature:
     """What making an object takes: its own `__init__`, where it has one."""
     for child in node.body:
         if isinstance(child, ast.FunctionDef) and child.name == "__init__":
-            return _function(child, in_class=True, name=node.name)
+            return _function(child, owner=node.name, name=node.name)
     return Signature(name=node.name, anything=True)
 
 

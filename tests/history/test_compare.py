@@ -169,3 +169,23 @@ def test_a_clean_pick_with_a_call_that_the_release_does_not_take(
         assert found.suspects[0].startswith("caller.py:5: ")
     else:
         assert found.suspects == ()
+
+
+def test_a_method_of_self_is_looked_up_in_its_own_class(upstream: Repository, opened: Opened) -> None:
+    def module(parameters: str, call: str = "pass") -> str:
+        return (
+            f"class Other:\n    def step(self, a):\n        pass\n\n\n"
+            f"class Worker:\n    def step(self, {parameters}):\n        pass\n\n"
+            f"    def spare(self):\n        pass\n\n    def run(self):\n        {call}\n"
+        )
+
+    upstream.commit("base", {"w.py": module("a, b")})
+    upstream.switch("release")
+    landed = upstream.commit("backport", {"w.py": module("a, b", "self.step(1)")})
+    upstream.switch("main", "main")
+    upstream.commit("fewer (#1)", {"w.py": module("a")})
+    fix = upstream.commit("fix (#2)", {"w.py": module("a", "self.step(1)")})
+    found = compared(upstream, opened, landed, fix)
+    assert [each for each in found.suspects if "step requires b" in each] == [
+        "w.py:14: step(...): step requires b, which the call does not give; main's version takes this call"
+    ]
