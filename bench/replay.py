@@ -181,6 +181,7 @@ def explained(simulator: Simulator, rows: list[Row]) -> dict[str, Any]:
         count["named"] += bool(found.causes)
         count["by lines"] += any(not each.weak for each in found.causes)
         count["whole"] += bool(found.together) or any(each in WHOLE for each in verdicts)
+        count["files"] += bool(found.together) or any(each not in {Verdict.RELATED, Verdict.FEWER} for each in verdicts)
         count["some"] += bool(found.together) or any(each is not Verdict.RELATED for each in verdicts)
         first = min(verdicts, key=list(Verdict).index, default=None)
         best["together these are clean" if found.together else str(first)] += 1
@@ -190,7 +191,8 @@ def explained(simulator: Simulator, rows: list[Row]) -> dict[str, Any]:
         "named, share": round(count["named"] / max(1, total), 4),
         "of these by lines, not by path alone": count["by lines"],
         "verified: makes the whole pick clean": f"{count['whole']} of {total}",
-        "verified: makes at least one file clean": f"{count['some']} of {total}",
+        "verified: makes at least one file clean": f"{count['files']} of {total}",
+        "verified: takes at least one conflict away": f"{count['some']} of {total}",
         "best verdict": dict(best.most_common()),
         "explanation errors": count["errors"],
         "seconds per explanation": round((time.monotonic() - started) / max(1, total), 3),

@@ -49,7 +49,7 @@ def steps(simulator: Simulator, taken: Sequence[Step], simulation: Simulation, o
     lines: list[str] = []
     for step in taken:
         sha = step.cause.commit.sha
-        if step.verdict in {Verdict.HUNKS_DO, Verdict.HUNKS_HELP} or _is_part(simulator, step):
+        if step.way is Verdict.HUNKS_DO:
             paths = sorted(clash.path for clash in simulation.real)
             lines.append(
                 f"{_line('git', 'diff', '--binary', '--full-index', f'{sha}^', sha, '--', *paths)} | git apply --3way"
@@ -64,10 +64,6 @@ def steps(simulator: Simulator, taken: Sequence[Step], simulation: Simulation, o
         elif step.landed is not None:
             lines += landing(simulator, sha, step.landed, onto)
     return lines
-
-
-def _is_part(simulator: Simulator, step: Step) -> bool:
-    return step.cause.side == "main" and step.change != simulator.change(step.cause.commit.sha)
 
 
 def by_hand(simulator: Simulator, fix: str, simulation: Simulation, onto: str, shown: Sequence[Step]) -> list[str]:

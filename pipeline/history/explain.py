@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from pipeline.history.verify import Step, Verified
 
 SHOWN = 3
-_TRIED = 8
+_TRIED = 12
 
 
 def explain(
@@ -125,9 +125,15 @@ def _said(step: Step, of: int) -> str:
         Verdict.PICKED_HELPS: f"picking {name} first solves {solved}",
         Verdict.HUNKS_HELP: f"its hunks alone solve {solved}",
         Verdict.TAKEN_BACK_HELPS: f"without {name} on the release {solved} would be clean",
+        Verdict.FEWER: f"{_way(step, name)} removes {step.removes[0]} of {step.removes[1]} conflicts",
         Verdict.RELATED: "related only: no simulation shows that it helps",
     }
     return f"{name} {cause.how}{explains}; {verdicts[step.verdict]}"
+
+
+def _way(step: Step, name: str) -> str:
+    ways = {Verdict.HUNKS_DO: f"taking the hunks of {name} in these files", Verdict.TAKEN_BACK: f"taking back {name}"}
+    return ways.get(step.way, f"picking {name} first")
 
 
 def _no_conflict(simulation: Simulation, branch: str) -> str:

@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from pipeline.adapters.git.log import Hunk
+    from pipeline.history.simulate import Change, Simulation, Simulator
 
 Lines = tuple[bytes, ...]
 WIDEN = 3
@@ -47,6 +48,13 @@ def parse(marked: bytes, ours: str, theirs: str) -> list[Region]:
         else:
             parts[-1].append(line)
     return regions
+
+
+def count(simulator: Simulator, change: Change, onto: str, simulation: Simulation) -> int:
+    """How many conflicts a person would have to resolve: regions, and one for each file that has none."""
+    marks = simulator.labels(change, onto)
+    texts = [simulator.objects.file(str(simulation.marked), each.path) for each in simulation.real]
+    return sum(max(1, len(parse(text, *marks))) if text else 1 for text in texts)
 
 
 def place(wanted: Sequence[Lines], whole: bytes) -> list[tuple[int, int] | None]:

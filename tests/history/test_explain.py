@@ -279,3 +279,18 @@ def test_names_that_are_not_utf8_are_spelled_for_bash(upstream: Repository, open
         record = explain(simulator, fix=fix, branch="r", release=base, drop=lambda each: each == path)
     bash(upstream, *record.commands)
     assert upstream.git("diff", "--name-only", base, "HEAD") == "pkg/a.py"
+
+
+def test_a_commit_that_solves_a_part_of_a_file_is_said_to_do_no_more(upstream: Repository, opened: Opened) -> None:
+    base = upstream.commit("base", {"code.py": BODY})
+    upstream.switch("rel", base)
+    release = upstream.commit("own (#50)", {"code.py": BODY.replace("line 25\n", "ours\n")})
+    upstream.switch("main", base)
+    cause = upstream.commit("rework (#7)", {"code.py": BODY.replace("line 5\n", "five\n")})
+    fixed = BODY.replace("line 5\n", "FIVE\n").replace("line 25\n", "theirs\n")
+    fix = upstream.commit("fix (#9)", {"code.py": fixed})
+    found = explained(opened(upstream), fix, release)
+    first = next(each for each in found.causes if each.commit == cause)
+    assert first.verdict is Verdict.FEWER
+    assert "picking #7 first removes 1 of 2 conflicts" in first.sentence
+    assert found.together == ()
