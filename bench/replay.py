@@ -4,7 +4,7 @@
 
 A row is one JSON object a line: `parent` (the release commit), `originals` (the commits on main), `backport` (what the
 maintainers committed), `outcome` and, where a pick lands, `pick_tree`.
-"""  # noqa: INP001 - a script, not a package
+"""
 
 from __future__ import annotations
 

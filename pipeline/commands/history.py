@@ -62,6 +62,14 @@ class _Opened:
                 next_step="give the full hash, or fetch it into that repository",
             ) from error
 
+    def commit_of(self, kit: plan.Plan, name: str) -> str:
+        """As `commit`, for a name in a kit: where upstream's own commit is not there, a reconstruction stands for it."""
+        store = self.simulator.store
+        made = None if store.resolve(name) else branches.reconstructed(store, self.source, kit.upstream.pull, name)
+        if made:
+            _say(f"{name}: a reconstruction stands for upstream's own commit")
+        return made or self.commit(name)
+
 
 @contextmanager
 def _opened(repo: str) -> Iterator[_Opened]:
@@ -101,7 +109,9 @@ def survey_command(
     with _opened(repo) as opened:
         found = survey(
             opened.simulator,
-            [opened.commit(name) for name in (kit.pick.commits if kit else what)],
+            [opened.commit_of(kit, name) for name in kit.pick.commits]
+            if kit
+            else [opened.commit(name) for name in what],
             branches.named(opened.source, globs or ("release*",)),
             main=branches.main_of(opened.source, main_branch),
             drop=dropper(drop),
@@ -179,8 +189,7 @@ def compare_command(
 ) -> None:
     """Tell whether BACKPORT (a commit, or base..head) is the same as its originals."""
     found_plan = plan.load(kit) if kit else None
-    names = originals or (found_plan.pick.commits if found_plan else ())
-    if not names:
+    if not originals and found_plan is None:
         raise PlanError(
             "compare: no original is named", why="neither a commit nor --kit", next_step="name the original commit"
         )
@@ -189,13 +198,19 @@ def compare_command(
         found = compare(
             simulator,
             Backport.parse(simulator, backport, opened.commit),
-            [opened.commit(name) for name in names],
+            _originals(opened, originals, found_plan),
             drop=dropper((*(found_plan.pick.drop if found_plan else ()), *drop)),
             adapted=dropper(adapted),
             amend=_amend(simulator, kit, found_plan) if kit and found_plan else None,
         )
     _print_json(found) if as_json else _print_comparison(found)
     sys.exit(_compared(found))
+
+
+def _originals(opened: _Opened, names: Sequence[str], kit: plan.Plan | None) -> list[str]:
+    if names or kit is None:
+        return [opened.commit(name) for name in names]
+    return [opened.commit_of(kit, name) for name in kit.pick.commits]
 
 
 def _amend(simulator: Simulator, kit: Path, found: plan.Plan) -> Callable[[str], str]:

@@ -14,6 +14,9 @@ if TYPE_CHECKING:
 
     from pipeline.adapters.git import CommitInfo, Source, Store
 
+_RECONSTRUCTS = "Backproof-Reconstructs:"
+_SERIES = 100
+"""A pull request with more commits than this is not a backport."""
 _MAIN = ("main", "master", "trunk", "develop")
 
 
@@ -52,6 +55,15 @@ def main_of(source: Source, name: str | None) -> str:
         (each for each in _MAIN if {f"refs/heads/{each}", f"refs/remotes/origin/{each}"} & set(source.refs)), None
     )
     return source.branch(found or "main")
+
+
+def reconstructed(store: Store, source: Source, pull: int | None, name: str) -> str | None:
+    """The commit of a pull request that says to stand for another one, which this repository does not have."""
+    head = source.pull_head(pull)
+    for commit in log(store, head, options=(f"-{_SERIES}",)) if head else ():
+        if any(line.split() == [_RECONSTRUCTS, name] for line in commit.message.splitlines()):
+            return commit.sha
+    return None
 
 
 class Graph:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pipeline.adapters.git.log import touched
+from pipeline.errors import HostError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -24,9 +25,16 @@ class ChangedPaths:
 
     def __call__(self, sha: str) -> frozenset[str]:
         if sha not in self._known:
-            change = self._simulator.change(sha, mainline=1)
-            self._known[sha] = frozenset(self._simulator.differing(change.before, change.after))
+            self._known[sha] = self._read(sha)
         return self._known[sha]
+
+    def _read(self, sha: str) -> frozenset[str]:
+        try:
+            change = self._simulator.change(sha, mainline=1)
+        except HostError:
+            # Cut off by a shallow clone: the caller says that the clone is shallow.
+            return frozenset()
+        return frozenset(self._simulator.differing(change.before, change.after))
 
     def read(self, shas: Iterable[str], *revs: str, near: frozenset[str] = frozenset()) -> None:
         """Read the commits of a range at once. With `near`, those that change none of these paths count as changing none."""

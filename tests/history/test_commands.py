@@ -80,6 +80,19 @@ def test_survey_of_a_kit_takes_its_commits_drops_and_branches(tmp_path: Path, pr
     ]
 
 
+def test_a_reconstruction_stands_for_a_commit_of_the_kit(tmp_path: Path, project: Repository) -> None:
+    kit = write_kit(tmp_path / "kit", ["f5826a4"])
+    project.git("branch", "-m", "release/2", "release-2")
+    project.git("checkout", "--quiet", "-b", "topic", "release-2")
+    project.commit("fix\n\nBackproof-Reconstructs: f5826a4\n", {"code.py": FIXED})
+    project.git("update-ref", "refs/pull/7/head", "HEAD")
+    project.git("checkout", "--quiet", "main")
+    done = ran("survey", str(kit), "--repo", str(project.folder), "--branches", "release-2", "--json")
+    assert done.exit_code == 0, done.output
+    assert json.loads(done.stdout)["rows"][0]["outcome"] == "clean"
+    assert "a reconstruction stands for" in done.stderr
+
+
 def test_a_glob_without_a_branch_is_a_usage_error(project: Repository) -> None:
     error = raised(ran("survey", fix_of(project), "--repo", str(project.folder), "--branches", "nope*"))
     assert isinstance(error, PlanError)
@@ -154,6 +167,26 @@ def test_a_shallow_clone_is_an_error_not_a_verdict(tmp_path: Path, project: Repo
     done = ran("explain", fix_of(project), "--repo", str(cut), "--branch", "release/1")
     assert isinstance(raised(done), HostError)
     assert "git fetch --unshallow" in raised(done).next_step
+
+
+def test_a_partial_clone_is_an_error_not_a_verdict(tmp_path: Path, project: Repository) -> None:
+    part = tmp_path / "part"
+    project.git("config", "uploadpack.allowFilter", "true")
+    project.git("clone", "-q", "--filter=blob:none", "--no-checkout", f"file://{project.folder}", str(part))
+    for command in (("survey", fix_of(project)), ("explain", fix_of(project), "--branch", "release/1")):
+        done = ran(*command, "--repo", str(part))
+        said = done.output + (raised(done).next_step if done.exception and done.exit_code == 1 else "")
+        assert done.exit_code != 0
+        assert "git fetch --refetch" in said
+
+
+def test_a_survey_of_a_shallow_clone_says_what_it_cannot_know(tmp_path: Path, project: Repository) -> None:
+    repaired = project.commit("Fix the repair of #2 (#3)", {"code.py": FIXED + "more\n"})
+    cut = tmp_path / "cut"
+    project.git("clone", "-q", "--depth", "2", "--no-single-branch", f"file://{project.folder}", str(cut))
+    done = ran("survey", repaired, "--repo", str(cut), "--drop", "/notes/", "--json")
+    assert done.exit_code == 0, done.output
+    assert "git fetch --unshallow" in json.loads(done.stdout)["limits"][0]
 
 
 def test_nothing_of_a_hostile_repository_runs_and_it_stays_as_it_was(tmp_path: Path, project: Repository) -> None:
