@@ -36,6 +36,11 @@ COMMANDS: Final[dict[str, str]] = {
     "rules": "pipeline.commands.logs:rules_group",
     "doctor": "pipeline.commands.logs:doctor_command",
     "capture": "pipeline.commands.logs:capture_group",
+    "survey": "pipeline.commands.history:survey_command",
+    "explain": "pipeline.commands.history:explain_command",
+    "compare": "pipeline.commands.history:compare_command",
+    "cancelling": "pipeline.commands.history:cancelling_command",
+    "reproduce": "pipeline.commands.history:reproduce_command",
 }
 """Name of each command, and where it is. Loaded when asked for: triage of a log must not wait for git and libcst."""
 

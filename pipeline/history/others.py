@@ -19,13 +19,18 @@ def explain_others(
 
     The worktree is used for the trial and left where it was.
     """
-    head = source.pull_head(plan.upstream.pull)
-    commits = [store.commit(sha) for sha in store.commits_between(base, head)] if head else []
+    commits = [store.commit(sha) for sha in pull_commits(plan, store, source, base=base)]
     wanted = {each.source for each in picked}
     others = [each for each in commits if each.sha not in wanted]
     if not others:
         return tuple(_unknown(each.commit, each.why) for each in plan.pick.not_wanted)
     return _compare(store, tree, commits, others, base=base)
+
+
+def pull_commits(plan: Plan, store: Store, source: Source, *, base: str) -> list[str]:
+    """The commits of the plan's pull request that the branch does not have, oldest first; none where it is not at hand."""
+    head = source.pull_head(plan.upstream.pull)
+    return list(store.commits_between(base, head)) if head else []
 
 
 def _compare(

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from unidiff.errors import UnidiffParseError
+from unidiff.patch import PatchSet
+
 from pipeline import anchored
 from pipeline.adapters.git import Store
-from pipeline.errors import PersonNeeded
+from pipeline.errors import PersonNeeded, PlanError
 from pipeline.ledger import sha256_of
 from pipeline.model import Finding, Outcome
 from pipeline.records import FixupRecord, LandedFixup, PickRecord, StageResult
@@ -35,12 +38,30 @@ def inputs(ctx: Context) -> Mapping[str, Any]:
 def run(ctx: Context) -> StageResult:
     picked = ctx.ledger.need("pick/pick.json", PickRecord, made_by="pick")
     store = Store.open(ctx.ledger.store)
-    with store.worktree(ctx.ledger.folder / NAME / "tree", picked.head) as tree:
+    paths = {path for each in ctx.plan.fixup for path in _paths(ctx, each)}
+    with store.worktree(ctx.ledger.folder / NAME / "tree", picked.head, paths=sorted(paths)) as tree:
         landed = tuple(_land(ctx, tree, each) for each in ctx.plan.fixup)
         head = tree.head()
     record = FixupRecord(head=head, head_tree=store.tree(head), fixups=landed, changes=store.changes(picked.base, head))
     store.set_ref("fixed", head)
     return _result(ctx, store, picked, record)
+
+
+def _paths(ctx: Context, fixup: Fixup) -> set[str]:
+    """The paths that a fix-up needs in the worktree."""
+    path = ctx.kit / fixup.file
+    if path.suffix == ".toml":
+        return {anchored.load(path).file}
+    try:
+        patch = PatchSet(path.read_text(encoding="utf-8", errors="surrogateescape"))
+    except UnidiffParseError as error:
+        raise PlanError(f"{path}: not a patch", why=str(error), next_step="make it with `git diff`") from error
+    return {
+        name.removeprefix(f"{side}/")
+        for each in patch
+        for side, name in (("a", each.source_file), ("b", each.target_file))
+        if name != "/dev/null"
+    }
 
 
 def _land(ctx: Context, tree: Worktree, fixup: Fixup) -> LandedFixup:

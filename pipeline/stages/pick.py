@@ -8,7 +8,7 @@ from pathspec import GitIgnoreSpec
 
 from pipeline.adapters.git import PickAttempt, Source, Store
 from pipeline.errors import HostError, PlanError
-from pipeline.history.others import explain_others
+from pipeline.history.others import explain_others, pull_commits
 from pipeline.model import Evidence, Finding, Outcome
 from pipeline.records import Conflict, PickedCommit, PickRecord, StageResult
 
@@ -44,7 +44,8 @@ def run(ctx: Context) -> StageResult:
     base = source.branch(ctx.settings.branch)
     ctx.say(f"{ctx.settings.branch} is at {base[:12]}")
     wanted = [(name, *_resolve(ctx, store, source, name)) for name in ctx.plan.pick.commits]
-    with store.worktree(ctx.ledger.folder / NAME / "tree", base) as tree:
+    paths = store.touched([info.sha for _, info, _ in wanted] + pull_commits(ctx.plan, store, source, base=base))
+    with store.worktree(ctx.ledger.folder / NAME / "tree", base, paths=paths) as tree:
         picked, attempt = _pick_all(ctx, store, tree, wanted)
         head = tree.head()
         others = () if attempt.unmerged else explain_others(ctx.plan, store, tree, source, base=base, picked=picked)

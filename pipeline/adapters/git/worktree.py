@@ -4,20 +4,22 @@ from __future__ import annotations
 
 import functools
 import os
+import re
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pipeline.adapters.git.command import git, must
 from pipeline.errors import HostError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from pathlib import Path
+    from collections.abc import Callable, Iterable, Sequence
 
     from pipeline.adapters import proc
 
 FALLBACK_IDENTITY = ("Backproof", "backproof@localhost")
 
+_SPARSE = ("core.sparseCheckout=true", "core.sparseCheckoutCone=false")
 _KINDS = {
     frozenset("123"): "content",
     frozenset("12"): "modify/delete: the fix deletes what the branch changed",
@@ -43,9 +45,12 @@ class Worktree:
     """A checked-out tree of ours; every method leaves it clean."""
 
     folder: Path
+    sparse: bool = False
+    """Only some paths are written out. Said with each command: `git sparse-checkout` would rewrite our store's config."""
 
     def git(self, *args: str, stdin: bytes = b"") -> proc.Completed:
-        return git("-C", str(self.folder), *args, stdin=stdin, settings=_identity())
+        settings = (*_identity(), *(_SPARSE if self.sparse else ()))
+        return git("-C", str(self.folder), *args, stdin=stdin, settings=settings)
 
     def head(self) -> str:
         return must(self.git("rev-parse", "HEAD"), "the worktree has no HEAD").text.strip()
@@ -53,6 +58,17 @@ class Worktree:
     def reset(self, rev: str) -> None:
         must(self.git("reset", "--quiet", "--hard", rev), f"the worktree cannot go to {rev}")
         self.git("clean", "-qfdx")
+
+    def write_only(self, paths: Iterable[str]) -> None:
+        """Write out these paths of a worktree that has no files yet; the others stay in the index alone."""
+        patterns = [b"/" + _pattern(each) for each in paths]
+        place = must(
+            self.git("rev-parse", "--path-format=absolute", "--git-path", "info/sparse-checkout"), "no git folder"
+        )
+        file = Path(place.text.strip())
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(b"\n".join([*patterns, b""]))
+        must(self.git("read-tree", "-mu", "HEAD"), "the worktree cannot be written")
 
     def cherry_pick(
         self, sha: str, *, drop: Callable[[str], bool], signoff: bool = False, mainline: int | None = None
@@ -126,7 +142,10 @@ class Worktree:
             if self.git("cat-file", "-e", f"{before}:{path}").code == 0:
                 must(self.git("checkout", "--quiet", before, "--", path), f"{path}: cannot be dropped")
             else:
-                must(self.git("rm", "--quiet", "--force", "--ignore-unmatch", "--", path), f"{path}: cannot be dropped")
+                must(
+                    self.git("rm", "--sparse", "--quiet", "--force", "--ignore-unmatch", "--", path),
+                    f"{path}: cannot be dropped",
+                )
         return wanted
 
     def _unmerged(self) -> dict[str, frozenset[str]]:
@@ -176,3 +195,9 @@ def _identity() -> tuple[str, ...]:
 @functools.cache
 def _configured(key: str) -> str:
     return git("config", "--get", key, own=False).text.strip()
+
+
+def _pattern(path: str) -> bytes:
+    """A path as a gitignore pattern that matches it alone; a newline cannot be said there, `?` stands for it."""
+    raw = path.encode("utf-8", "surrogateescape")
+    return re.sub(rb"([\\*?\[\]! #])", rb"\\\1", raw).replace(b"\n", b"?")
