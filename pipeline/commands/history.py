@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 import tempfile
 from contextlib import contextmanager
@@ -11,14 +10,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
 
 from pipeline import plan
 from pipeline.adapters.git import Source, Store
+from pipeline.commands import shown
+from pipeline.commands.output import say
 from pipeline.errors import ExitCode, PlanError
-from pipeline.escape import plain
 from pipeline.history import branches, reproduce
 from pipeline.history.cancelling import cancelling
 from pipeline.history.compare import Backport, compare
@@ -32,8 +29,7 @@ from pipeline.ledger import Ledger
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from pipeline.history.records import CompareRecord, ExplainRecord, FollowUp, SurveyRecord, SurveyRow
-    from pipeline.model import Record
+    from pipeline.history.records import CompareRecord
 
 _repo = click.option("--repo", required=True, help="The repository: a path or a URL. It is only read.")
 _drop = click.option("--drop", multiple=True, help="A gitignore-like glob that is left out; may be repeated.")
@@ -67,7 +63,7 @@ class _Opened:
         store = self.simulator.store
         made = None if store.resolve(name) else branches.reconstructed(store, self.source, kit.upstream.pull, name)
         if made:
-            _say(f"{name}: a reconstruction stands for upstream's own commit")
+            say(f"{name}: a reconstruction stands for upstream's own commit")
         return made or self.commit(name)
 
 
@@ -77,12 +73,8 @@ def _opened(repo: str) -> Iterator[_Opened]:
     source = Source.open(repo)
     with tempfile.TemporaryDirectory(prefix="backproof-") as folder:
         store = Store.create(Path(folder) / "store.git", source)
-        with Simulator(store, say=_say) as simulator:
+        with Simulator(store, say=say) as simulator:
             yield _Opened(source=source, simulator=simulator)
-
-
-def _say(text: str) -> None:
-    click.echo(text, err=True)
 
 
 @click.command("survey")
@@ -117,7 +109,7 @@ def survey_command(
             drop=dropper(drop),
             series=kit is not None,
         )
-    _print_json(found) if as_json else _print_survey(found)
+    shown.record_as_json(found) if as_json else shown.survey(found)
 
 
 def _kit(what: Sequence[str]) -> plan.Plan | None:
@@ -153,7 +145,7 @@ def explain_command(
             drop=dropper(drop),
             main=branches.main_of(opened.source, main_branch),
         )
-    _print_json(found) if as_json else _print_explanation(found)
+    shown.record_as_json(found) if as_json else shown.explanation(found)
     codes = {Landing.CONFLICT: ExitCode.PERSON, Landing.MERGE_COMMIT: ExitCode.PERSON, Landing.UNKNOWN: ExitCode.ERROR}
     sys.exit(codes.get(found.outcome, ExitCode.PASS))
 
@@ -203,7 +195,7 @@ def compare_command(
             adapted=dropper(adapted),
             amend=_amend(simulator, kit, found_plan) if kit and found_plan else None,
         )
-    _print_json(found) if as_json else _print_comparison(found)
+    shown.record_as_json(found) if as_json else shown.comparison(found)
     sys.exit(_compared(found))
 
 
@@ -236,12 +228,7 @@ def cancelling_command(*, span: str, repo: str, drop: tuple[str, ...], as_json: 
         raise PlanError(f"{span}: not a range", why="it has no '..'", next_step="write it as BASE..HEAD")
     with _opened(repo) as opened:
         found = cancelling(opened.simulator, opened.commit(base), opened.commit(head), drop=dropper(drop))
-    if as_json:
-        _print_json(found)
-        return
-    _print(found.sentence)
-    for sha, subject in found.commits.items():
-        _print(f"  {'needed' if sha in found.needed else 'not   '} {sha[:12]} {subject}")
+    shown.record_as_json(found) if as_json else shown.cancelling(found)
 
 
 @click.command("reproduce")
@@ -259,73 +246,3 @@ COMMANDS: tuple[click.Command, ...] = (
     cancelling_command,
     reproduce_command,
 )
-
-
-def _print_json(record: Record) -> None:
-    click.echo(json.dumps(record.model_dump(mode="json", by_alias=True), indent=2, ensure_ascii=False))
-
-
-def _print(text: str) -> None:
-    click.echo(plain(text))
-
-
-def _print_survey(found: SurveyRecord) -> None:
-    console = Console(highlight=False)
-    for sha, subject in found.commits.items():
-        table = Table(title=Text(plain(f"{sha[:12]} {subject}")), title_justify="left")
-        for heading in ("branch", "outcome", "affected", "what to know"):
-            table.add_column(heading, overflow="fold")
-        for row in found.rows:
-            if row.commit == sha:
-                cells = (row.branch, _outcome(row), row.affected, "\n".join(_remarks(row)))
-                table.add_row(*(Text(plain(cell)) for cell in cells))
-        console.print(table)
-    for limit in found.limits:
-        _say(f"note: {limit}")
-    _say(f"{len(found.rows)} picks simulated or known in {found.seconds:.2f} s")
-
-
-def _outcome(row: SurveyRow) -> str:
-    if row.outcome is Landing.CONFLICT:
-        return f"conflict ({sum(not each.dropped for each in row.conflicts)} files)"
-    return f"{row.outcome} (conflict only there)" if row.only_in_dropped else str(row.outcome)
-
-
-def _remarks(row: SurveyRow) -> Iterator[str]:
-    if row.there:
-        yield f"has it by {row.there}"
-    elif row.why:
-        yield row.why
-    yield from (f"{each.path}: {each.kind}" for each in row.conflicts[:4] if not each.dropped)
-    if row.dropped:
-        yield f"without {', '.join(row.dropped[:4])}"
-    yield from _lacks(row.lacks, "lacks")
-
-
-def _lacks(follow_ups: Sequence[FollowUp], word: str) -> Iterator[str]:
-    yield from (f"{word} {each.kind}: {each.commit[:12]} {each.subject}" for each in follow_ups[:4])
-    if len(follow_ups) > 4:
-        yield f"{word} {len(follow_ups) - 4} more"
-
-
-def _print_explanation(found: ExplainRecord) -> None:
-    _print(f"{found.fix[:12]} {found.subject}")
-    _print(found.sentence)
-    for each in found.causes:
-        _print(f"  {each.commit[:12]} {each.subject}\n    {each.sentence}")
-    if found.more:
-        _print(f"  and {found.more} more (--json)")
-    for line in _lacks(found.follow_ups, "later on main:"):
-        _print(line)
-    if found.commands:
-        _print("to go on:")
-        for command in found.commands:
-            _print(f"  {command}")
-
-
-def _print_comparison(found: CompareRecord) -> None:
-    _print(f"{found.verdict}: {found.sentence}")
-    for each in found.suspects:
-        _print(f"  suspect: {each}")
-    if found.range_diff:
-        _print(found.range_diff)

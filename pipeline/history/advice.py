@@ -5,7 +5,8 @@ from __future__ import annotations
 import shlex
 from typing import TYPE_CHECKING
 
-from pipeline.history.simulate import ClashKind, Landing
+from pipeline.history.clashes import ClashKind
+from pipeline.history.simulate import Landing
 from pipeline.history.verify import Verdict
 
 if TYPE_CHECKING:

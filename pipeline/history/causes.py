@@ -12,15 +12,16 @@ from typing import TYPE_CHECKING, Literal
 
 from pipeline.adapters.git.log import blame, hunks
 from pipeline.history import regions
-from pipeline.history.simulate import ClashKind
+from pipeline.history.clashes import ClashKind
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from pipeline.adapters.git import CommitInfo
+    from pipeline.history.clashes import Clash
     from pipeline.history.ground import Ground
     from pipeline.history.regions import Region
-    from pipeline.history.simulate import Clash, Simulation
+    from pipeline.history.simulate import Simulation
 
     Side = Literal["main", "release"]
     Span = tuple[int, int]

@@ -6,7 +6,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field
 
-from pipeline.history.simulate import ClashKind, Landing  # noqa: TC001 - pydantic reads the types
+from pipeline.history.clashes import ClashKind  # noqa: TC001 - pydantic reads the types
+from pipeline.history.simulate import Landing  # noqa: TC001 - pydantic reads the types
 from pipeline.history.verify import Verdict  # noqa: TC001 - pydantic reads the types
 from pipeline.model import Record
 

@@ -10,8 +10,9 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Self
 
 from pipeline.adapters.git import Merge, Merger, Objects
-from pipeline.adapters.git.objects import LINK_MODE, TREE_MODE
+from pipeline.adapters.git.objects import TREE_MODE
 from pipeline.errors import HostError
+from pipeline.history.clashes import Clash, read_clashes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -31,29 +32,6 @@ class Landing(StrEnum):
     MERGE_COMMIT = "merge-commit"
     CONFLICT = "conflict"
     UNKNOWN = "unknown"
-
-
-class ClashKind(StrEnum):
-    """Why one path cannot be merged."""
-
-    CONTENT = "content"
-    MODIFY_DELETE = "modify/delete"
-    ADD_ADD = "add/add"
-    RENAME = "rename"
-    DIRECTORY_RENAME = "directory rename"
-    SUBMODULE = "submodule"
-    MODE = "mode"
-    FILE_DIRECTORY = "file/directory"
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Clash:
-    """One path in conflict, with what base (1), release (2) and fix (3) have there."""
-
-    path: str
-    kind: ClashKind
-    stages: dict[int, Entry]
-    dropped: bool = False
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -159,7 +137,7 @@ class Simulator:
     def _judge(self, merge: Merge, merged: Merged, drop: Drop) -> Simulation:
         if merged.tree is None:
             return Simulation(landing=Landing.UNKNOWN, why=f"git could not merge ({merged.failure}); {_COMPLETE}")
-        clashes = tuple(_clashes(merged, drop))
+        clashes = tuple(read_clashes(merged, drop))
         dropped = self._dropped(merge, merged, drop)
         if any(not each.dropped for each in clashes):
             return Simulation(landing=Landing.CONFLICT, marked=merged.tree, clashes=clashes, dropped=dropped)
@@ -212,47 +190,3 @@ def hidden_parent(sha: str) -> HostError:
         why="the clone is shallow or incomplete, so the change of this commit cannot be told",
         next_step="complete the clone (`git fetch --unshallow`, or `git fetch --deepen=50`) and run again",
     )
-
-
-def _clashes(merged: Merged, drop: Drop) -> Iterator[Clash]:
-    said: dict[str, str] = {}
-    for message in merged.messages:
-        if message.kind.startswith("CONFLICT"):
-            for path in message.paths:
-                said[path] = f"{said.get(path, '')} {message.kind}"
-    for path, stages in merged.unmerged.items():
-        yield Clash(path=path, kind=_kind(stages, said.get(path, "")), stages=stages, dropped=drop(path))
-    if not merged.clean and not merged.unmerged:
-        # Such as a folder rename that git only suggests: nothing is unmerged, yet a person must decide.
-        for path, text in said.items():
-            yield Clash(path=path, kind=_kind({}, text), stages={}, dropped=drop(path))
-
-
-def _kind(stages: dict[int, Entry], said: str) -> ClashKind:
-    if any(each.mode == LINK_MODE for each in stages.values()) or "submodule" in said:
-        return ClashKind.SUBMODULE
-    for word, kind in _WORDS:
-        if word in said:
-            return kind
-    if {2, 3} <= set(stages) and stages[2].oid == stages[3].oid:
-        return ClashKind.MODE
-    return _BY_STAGES.get(frozenset(stages), ClashKind.CONTENT)
-
-
-_WORDS = (
-    ("directory rename", ClashKind.DIRECTORY_RENAME),
-    ("file location", ClashKind.DIRECTORY_RENAME),
-    ("rename/", ClashKind.RENAME),
-    ("rename involved", ClashKind.RENAME),
-    ("distinct modes", ClashKind.MODE),
-    ("distinct types", ClashKind.MODE),
-    ("file/directory", ClashKind.FILE_DIRECTORY),
-)
-_BY_STAGES = {
-    frozenset({1, 2}): ClashKind.MODIFY_DELETE,
-    frozenset({1, 3}): ClashKind.MODIFY_DELETE,
-    frozenset({2, 3}): ClashKind.ADD_ADD,
-    frozenset({1}): ClashKind.RENAME,
-    frozenset({2}): ClashKind.RENAME,
-    frozenset({3}): ClashKind.RENAME,
-}

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pipeline.errors import HostError
-from pipeline.history.simulate import ClashKind, Landing, Simulation, Simulator
+from pipeline.history.clashes import ClashKind
+from pipeline.history.simulate import Landing, Simulation, Simulator
 
 if TYPE_CHECKING:
     from pathlib import Path

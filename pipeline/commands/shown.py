@@ -1,0 +1,104 @@
+"""How the answers about history look: a table, sentences, or JSON."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import click
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from pipeline.commands.output import say
+from pipeline.escape import plain
+from pipeline.history.simulate import Landing
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from pipeline.history.records import (
+        CancellingRecord,
+        CompareRecord,
+        ExplainRecord,
+        FollowUp,
+        SurveyRecord,
+        SurveyRow,
+    )
+    from pipeline.model import Record
+
+
+def record_as_json(record: Record) -> None:
+    click.echo(json.dumps(record.model_dump(mode="json", by_alias=True), indent=2, ensure_ascii=False))
+
+
+def _print(text: str) -> None:
+    click.echo(plain(text))
+
+
+def survey(found: SurveyRecord) -> None:
+    console = Console(highlight=False)
+    for sha, subject in found.commits.items():
+        table = Table(title=Text(plain(f"{sha[:12]} {subject}")), title_justify="left")
+        for heading in ("branch", "outcome", "affected", "what to know"):
+            table.add_column(heading, overflow="fold")
+        for row in found.rows:
+            if row.commit == sha:
+                cells = (row.branch, _outcome(row), row.affected, "\n".join(_remarks(row)))
+                table.add_row(*(Text(plain(cell)) for cell in cells))
+        console.print(table)
+    for limit in found.limits:
+        say(f"note: {limit}")
+    say(f"{len(found.rows)} picks simulated or known in {found.seconds:.2f} s")
+
+
+def _outcome(row: SurveyRow) -> str:
+    if row.outcome is Landing.CONFLICT:
+        return f"conflict ({sum(not each.dropped for each in row.conflicts)} files)"
+    return f"{row.outcome} (conflict only there)" if row.only_in_dropped else str(row.outcome)
+
+
+def _remarks(row: SurveyRow) -> Iterator[str]:
+    if row.there:
+        yield f"has it by {row.there}"
+    elif row.why:
+        yield row.why
+    yield from (f"{each.path}: {each.kind}" for each in row.conflicts[:4] if not each.dropped)
+    if row.dropped:
+        yield f"without {', '.join(row.dropped[:4])}"
+    yield from _lacks(row.lacks, "lacks")
+
+
+def _lacks(follow_ups: Sequence[FollowUp], word: str) -> Iterator[str]:
+    yield from (f"{word} {each.kind}: {each.commit[:12]} {each.subject}" for each in follow_ups[:4])
+    if len(follow_ups) > 4:
+        yield f"{word} {len(follow_ups) - 4} more"
+
+
+def explanation(found: ExplainRecord) -> None:
+    _print(f"{found.fix[:12]} {found.subject}")
+    _print(found.sentence)
+    for each in found.causes:
+        _print(f"  {each.commit[:12]} {each.subject}\n    {each.sentence}")
+    if found.more:
+        _print(f"  and {found.more} more (--json)")
+    for line in _lacks(found.follow_ups, "later on main:"):
+        _print(line)
+    if found.commands:
+        _print("to go on:")
+        for command in found.commands:
+            _print(f"  {command}")
+
+
+def comparison(found: CompareRecord) -> None:
+    _print(f"{found.verdict}: {found.sentence}")
+    for each in found.suspects:
+        _print(f"  suspect: {each}")
+    if found.range_diff:
+        _print(found.range_diff)
+
+
+def cancelling(found: CancellingRecord) -> None:
+    _print(found.sentence)
+    for sha, subject in found.commits.items():
+        _print(f"  {'needed' if sha in found.needed else 'not   '} {sha[:12]} {subject}")
