@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from enum import IntEnum, StrEnum
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from pipeline.errors import ExitCode
 
@@ -71,6 +71,14 @@ class Arm(StrEnum):
     FIXED = "fixed"
 
 
+def shown(path: Any) -> Any:
+    """A path as text: bytes that are not UTF-8 are shown as escapes, for JSON has no place for them."""
+    return (
+        path.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace") if isinstance(path, str) else path
+    )
+
+
+ShownPath = Annotated[str, BeforeValidator(shown)]
 Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 
 

@@ -9,13 +9,13 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from pipeline.model import Arm, Evidence, Finding, Outcome, Record, Sha256
+from pipeline.model import Arm, Evidence, Finding, Outcome, Record, Sha256, ShownPath
 
 
 class FileChange(Record):
     """One path of a patch: the git blob (40 hex digits) before and after, None where the file is absent."""
 
-    path: str
+    path: ShownPath
     before: str | None
     after: str | None
 
@@ -29,14 +29,14 @@ class PickedCommit(Record):
     subject: str
     author: str
     outcome: Literal["clean", "clean-after-drops", "empty", "already-there", "merge-commit", "conflict"]
-    dropped: tuple[str, ...] = ()
+    dropped: tuple[ShownPath, ...] = ()
     reconstructed: bool = Field(default=False, description="the repository says that this commit is a reconstruction")
 
 
 class Conflict(Record):
     """One path that the pick could not merge."""
 
-    path: str
+    path: ShownPath
     kind: str
 
 

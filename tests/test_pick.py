@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import subprocess
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -273,6 +274,14 @@ def test_a_root_commit_and_awkward_names_are_picked(tmp_path: Path, upstream: Re
     assert result.outcome is Outcome.PASS
     assert {change.path for change in record.changes} == {"new\nline.txt", "sp ace/[x]*.txt"}
     assert record.commits[0].dropped == ("notes/ü.txt",)
+
+
+def test_a_name_that_is_not_utf8_is_picked_and_shown_with_escapes(tmp_path: Path, upstream: Repository) -> None:
+    odd = os.fsdecode(b"odd\xff.txt")
+    fix = fix_on_main(upstream, {odd: "o\n", "pkg/a.py": "x = 1\ny = 20\nz = 3\n"}, message="fix \xe9")
+    result, record = picked(context(tmp_path, upstream, [fix]))
+    assert result.outcome is Outcome.PASS
+    assert {change.path for change in record.changes} == {"odd\\xff.txt", "pkg/a.py"}
 
 
 def test_the_inputs_change_with_the_branch_and_the_plan(tmp_path: Path, upstream: Repository) -> None:

@@ -2,24 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Literal
 
-from pydantic import BeforeValidator, Field
+from pydantic import Field
 
 from pipeline.history.clashes import ClashKind  # noqa: TC001 - pydantic reads the types
 from pipeline.history.simulate import Landing  # noqa: TC001 - pydantic reads the types
 from pipeline.history.verify import Verdict  # noqa: TC001 - pydantic reads the types
-from pipeline.model import Record
-
-
-def shown(path: Any) -> Any:
-    """A path as text: bytes that are not UTF-8 are shown as escapes, for JSON has no place for them."""
-    return (
-        path.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace") if isinstance(path, str) else path
-    )
-
-
-ShownPath = Annotated[str, BeforeValidator(shown)]
+from pipeline.model import Record, ShownPath
 
 
 class ClashRecord(Record):

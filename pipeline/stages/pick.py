@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from pathspec import GitIgnoreSpec
-
 from pipeline.adapters.git import PickAttempt, Source, Store
 from pipeline.errors import HostError, PlanError
 from pipeline.history.others import explain_others, pull_commits
+from pipeline.history.paths import dropper
 from pipeline.model import Evidence, Finding, Outcome
 from pipeline.records import Conflict, PickedCommit, PickRecord, StageResult
 
@@ -138,12 +137,6 @@ def _is_empty(store: Store, info: CommitInfo, drop: Callable[[str], bool]) -> bo
     """Whether the commit itself changes nothing outside the dropped paths."""
     parent = info.parents[0] if info.parents else store.git("hash-object", "-t", "tree", "--stdin").text.strip()
     return all(drop(change.path) for change in store.changes(parent, info.sha))
-
-
-def dropper(globs: tuple[str, ...]) -> Callable[[str], bool]:
-    """A test for paths that the plan drops, in gitignore's grammar."""
-    spec = GitIgnoreSpec.from_lines(globs)
-    return spec.match_file
 
 
 def _result(ctx: Context, store: Store, record: PickRecord, attempt: PickAttempt) -> StageResult:
