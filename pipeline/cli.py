@@ -11,6 +11,7 @@ import click
 
 from pipeline import __version__
 from pipeline.errors import BackproofError, ExitCode, Interrupted, host_error
+from pipeline.redaction import redact
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -99,16 +100,16 @@ def _guarded(argv: list[str]) -> int:  # noqa: PLR0911 - one return per kind of 
         from pipeline import crash  # noqa: PLC0415 - not on the way of a run that goes well
 
         path = crash.write(error, argv)
+        why = f"{type(error).__name__}: {error}"
         click.echo(
-            f"error: this is a bug of Backproof\n  why: {type(error).__name__}: {error}\n  next: attach {path} to an issue",
-            err=True,
+            redact(f"error: this is a bug of Backproof\n  why: {why}\n  next: attach {path} to an issue"), err=True
         )
         return ExitCode.BUG
     return ExitCode.PASS
 
 
 def _told(error: BackproofError) -> int:
-    click.echo(f"error: {error}", err=True)
+    click.echo(redact(f"error: {error}"), err=True)
     return error.exit_code
 
 
