@@ -1,0 +1,55 @@
+"""The stand-in for every test of this folder, and a client that loses no time between tries."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import contract
+import pytest
+from github import Auth
+from server import StandIn, start
+
+from pipeline.adapters.github.client import Client, patient
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+TOKEN = "token-of-the-bot-000000"  # noqa: S105 - of the stand-in
+AUTHOR = "the-bot[bot]"
+
+
+@pytest.fixture(scope="session")
+def _contract() -> None:
+    """Fetched before a test gets a home and a cache of its own."""
+    contract.rest()
+    contract.graph()
+
+
+@pytest.fixture
+def hub(_contract: None) -> Iterator[StandIn]:
+    stand_in = StandIn()
+    server = start(stand_in)
+    yield stand_in
+    server.shutdown()
+    server.server_close()
+    assert stand_in.violations == []
+
+
+@pytest.fixture
+def client(hub: StandIn) -> Client:
+    return connect(hub)
+
+
+def connect(hub: StandIn, token: str | None = TOKEN, *, longest_wait: float = 60) -> Client:
+    return Client(
+        auth=Auth.Token(token) if token else None,
+        base_url=hub.url,
+        retry=patient(backoff=0, longest_wait=longest_wait),
+        query_retry=patient(post=True, backoff=0, longest_wait=longest_wait),
+        pause=0,
+    )
+
+
+@pytest.fixture
+def connected() -> Callable[..., Client]:
+    return connect

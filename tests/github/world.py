@@ -1,0 +1,300 @@
+"""The state of the stand-in: one repository with pull requests, comments, threads, checks, files."""
+
+from __future__ import annotations
+
+import base64
+import threading
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from contract import Contract, Operation
+
+REPO = "example/project"
+
+
+@dataclass
+class World:
+    """Plain data that a test fills in; answers are this over the least that the contract allows."""
+
+    logins: dict[str, str] = field(default_factory=lambda: {"token-of-the-bot-000000": "the-bot[bot]"})
+    pulls: dict[int, dict[str, Any]] = field(default_factory=dict)
+    commits: dict[str, dict[str, Any]] = field(default_factory=dict)
+    pull_commits: dict[int, list[str]] = field(default_factory=dict)
+    pull_files: dict[int, list[dict[str, Any]]] = field(default_factory=dict)
+    reviews: dict[int, list[dict[str, Any]]] = field(default_factory=dict)
+    threads: dict[int, list[dict[str, Any]]] = field(default_factory=dict)
+    checks: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
+    contents: dict[tuple[str, str], str] = field(default_factory=dict)
+    branches: dict[str, str] = field(default_factory=dict)
+    issues: list[dict[str, Any]] = field(default_factory=list)
+    comments: list[dict[str, Any]] = field(default_factory=list)
+    lock: threading.RLock = field(default_factory=threading.RLock)
+    next_id: int = 1000
+
+    def pull(self, number: int, **facts: Any) -> None:
+        self.pulls[number] = {
+            "title": "a title",
+            "body": "",
+            "state": "open",
+            "locked": False,
+            "merged": False,
+            "merged_at": None,
+            "login": "ann",
+            "head": "a" * 40,
+            "base": "release",
+            **facts,
+        }
+
+    def comment(self, number: int, login: str, body: str) -> dict[str, Any]:
+        """Somebody writes a comment."""
+        with self.lock:
+            self.next_id += 1
+            made = {"id": self.next_id, "issue": number, "login": login, "body": body}
+            self.comments.append(made)
+            return made
+
+    def bodies(self, number: int) -> list[str]:
+        return [each["body"] for each in self.comments if each["issue"] == number]
+
+
+@dataclass(frozen=True)
+class Ask:
+    """One request, already held to the contract."""
+
+    world: World
+    contract: Contract
+    operation: Operation
+    given: dict[str, str]
+    query: dict[str, str]
+    body: Any
+    login: str | None
+
+    def over(self, schema: str, **facts: Any) -> dict[str, Any]:
+        found: dict[str, Any] = self.contract.sample({"$ref": f"#/components/schemas/{schema}"})
+        return {**found, **facts}
+
+    @property
+    def number(self) -> int:
+        return int(self.given.get("pull_number") or self.given["issue_number"])
+
+
+class Refuse(Exception):  # noqa: N818 - an answer
+    def __init__(self, status: int, message: str, headers: dict[str, str] | None = None) -> None:
+        super().__init__(message)
+        self.status, self.message, self.headers = status, message, headers or {}
+
+
+def _missing() -> Refuse:
+    return Refuse(404, "Not Found")
+
+
+def repository(ask: Ask) -> tuple[int, Any]:
+    return 200, ask.over("full-repository", full_name=REPO, default_branch="main")
+
+
+def branch(ask: Ask) -> tuple[int, Any]:
+    sha = ask.world.branches.get(ask.given["branch"])
+    if sha is None:
+        raise Refuse(404, "Branch not found")
+    commit = ask.over("commit", sha=sha)
+    return 200, ask.over("branch-with-protection", name=ask.given["branch"], commit=commit)
+
+
+def refs(ask: Ask) -> tuple[int, Any]:
+    wanted = f"refs/{ask.given['ref']}"
+    found = [(f"refs/heads/{name}", sha) for name, sha in ask.world.branches.items()]
+    return 200, [
+        ask.over("git-ref", ref=ref, object={"type": "commit", "sha": sha, "url": "https://example.invalid/"})
+        for ref, sha in found
+        if ref.startswith(wanted)
+    ]
+
+
+def _commit(ask: Ask, sha: str) -> dict[str, Any]:
+    facts = ask.world.commits.get(sha, {})
+    made = ask.over("commit", sha=sha)
+    made["commit"] = {**made["commit"], "message": facts.get("message", "a commit")}
+    parents = facts.get("parents", ["0" * 40])
+    made["parents"] = [{"sha": each, "url": "https://example.invalid/"} for each in parents]
+    made["files"] = [ask.over("diff-entry", **each) for each in facts.get("files", ())]
+    return made
+
+
+def commit(ask: Ask) -> tuple[int, Any]:
+    found = [sha for sha in ask.world.commits if sha.startswith(ask.given["ref"])]
+    if not found:
+        raise Refuse(422, "No commit found for SHA: " + ask.given["ref"])
+    return 200, _commit(ask, found[0])
+
+
+def check_runs(ask: Ask) -> tuple[int, Any]:
+    runs = [
+        ask.over("check-run", id=index, **each) for index, each in enumerate(ask.world.checks.get(ask.given["ref"], ()))
+    ]
+    return 200, {"total_count": len(runs), "check_runs": runs}
+
+
+def contents(ask: Ask) -> tuple[int, Any]:
+    text = ask.world.contents.get((ask.query.get("ref", "main"), ask.given["path"]))
+    if text is None:
+        raise _missing()
+    data = base64.encodebytes(text.encode()).decode()
+    facts = {"type": "file", "encoding": "base64", "content": data, "path": ask.given["path"], "size": len(text)}
+    return 200, ask.over("content-file", **facts)
+
+
+def _comment(ask: Ask, made: dict[str, Any]) -> dict[str, Any]:
+    user = ask.over("simple-user", login=made["login"])
+    url = f"https://github.com/{REPO}/pull/{made['issue']}#issuecomment-{made['id']}"
+    return ask.over("issue-comment", id=made["id"], body=made["body"], user=user, html_url=url)
+
+
+def list_comments(ask: Ask) -> tuple[int, Any]:
+    if ask.number not in ask.world.pulls:
+        raise _missing()
+    with ask.world.lock:
+        return 200, [_comment(ask, each) for each in ask.world.comments if each["issue"] == ask.number]
+
+
+def _writer(ask: Ask) -> str:
+    if ask.login is None:
+        raise Refuse(401, "Requires authentication")
+    return ask.login
+
+
+def create_comment(ask: Ask) -> tuple[int, Any]:
+    login = _writer(ask)
+    pull = ask.world.pulls.get(ask.number)
+    if pull is None:
+        raise _missing()
+    if pull["locked"]:
+        raise Refuse(403, "Unable to create comment because issue is locked.")
+    if len(ask.body["body"]) > 65_536:
+        raise Refuse(422, "Body is too long (maximum is 65536 characters)")
+    return 201, _comment(ask, ask.world.comment(ask.number, login, ask.body["body"]))
+
+
+def _own(ask: Ask) -> dict[str, Any]:
+    login = _writer(ask)
+    found = [each for each in ask.world.comments if each["id"] == int(ask.given["comment_id"])]
+    if not found:
+        raise _missing()
+    if found[0]["login"] != login:
+        raise Refuse(403, "Must have admin rights to Repository.")
+    return found[0]
+
+
+def update_comment(ask: Ask) -> tuple[int, Any]:
+    with ask.world.lock:
+        made = _own(ask)
+        made["body"] = ask.body["body"]
+        return 200, _comment(ask, made)
+
+
+def delete_comment(ask: Ask) -> tuple[int, Any]:
+    with ask.world.lock:
+        ask.world.comments.remove(_own(ask))
+        return 204, None
+
+
+def pull(ask: Ask) -> tuple[int, Any]:
+    facts = ask.world.pulls.get(ask.number)
+    if facts is None:
+        raise _missing()
+    found = ask.over("pull-request")
+    found.update({name: value for name, value in facts.items() if name not in {"login", "head", "base"}})
+    found["number"] = ask.number
+    found["user"] = ask.over("simple-user", login=facts["login"])
+    found["head"] = {**found["head"], "sha": facts["head"]}
+    found["base"] = {**found["base"], "ref": facts["base"]}
+    return 200, found
+
+
+def pull_commits(ask: Ask) -> tuple[int, Any]:
+    return 200, [_commit(ask, sha) for sha in ask.world.pull_commits.get(ask.number, ())]
+
+
+def pull_files(ask: Ask) -> tuple[int, Any]:
+    return 200, [ask.over("diff-entry", **each) for each in ask.world.pull_files.get(ask.number, ())]
+
+
+def reviews(ask: Ask) -> tuple[int, Any]:
+    made = []
+    for index, each in enumerate(ask.world.reviews.get(ask.number, ())):
+        facts = {name: value for name, value in each.items() if name != "login"}
+        user = ask.over("simple-user", login=each["login"])
+        made.append(ask.over("pull-request-review", id=index, user=user, **facts))
+    return 200, made
+
+
+def search(ask: Ask) -> tuple[int, Any]:
+    words = [word for word in ask.query["q"].lower().split() if ":" not in word and word != "or"]
+    words = [word.strip('"()') for word in words]
+    kinds = [word for word in ask.query["q"].split() if word in {"is:issue", "is:pr"}]
+    if not kinds:
+        raise Refuse(422, "Query must include 'is:issue' or 'is:pull-request'")
+    found = []
+    for each in ask.world.issues:
+        text = f"{each['title']} {each.get('body') or ''}".lower()
+        if ("pull" in each) == (kinds[0] == "is:pr") and any(word in text for word in words):
+            found.append(_issue(ask, each))
+    return 200, {"total_count": len(found), "incomplete_results": False, "items": found}
+
+
+def _issue(ask: Ask, each: dict[str, Any]) -> dict[str, Any]:
+    facts = {name: value for name, value in each.items() if name != "pull"}
+    made = ask.over("issue-search-result-item", id=each["number"], score=1.0, state="open", **facts)
+    made["html_url"] = f"https://github.com/{REPO}/issues/{each['number']}"
+    if "pull" in each:
+        nothing = dict.fromkeys(("diff_url", "html_url", "patch_url", "url"))
+        made["pull_request"] = {**nothing, "merged_at": each["pull"]}
+    return made
+
+
+def installation_token(ask: Ask) -> tuple[int, Any]:
+    ask.world.logins["ghs_installation0000000000"] = "an-app[bot]"
+    return 201, ask.over("installation-token", token="ghs_installation0000000000", expires_at="2099-01-01T00:00:00Z")  # noqa: S106
+
+
+_R = "/repos/{owner}/{repo}"
+ROUTES = {
+    ("get", _R): repository,
+    ("get", f"{_R}/branches/{{branch}}"): branch,
+    ("get", f"{_R}/git/matching-refs/{{ref}}"): refs,
+    ("get", f"{_R}/commits/{{ref}}"): commit,
+    ("get", f"{_R}/commits/{{ref}}/check-runs"): check_runs,
+    ("get", f"{_R}/contents/{{path}}"): contents,
+    ("get", f"{_R}/issues/{{issue_number}}/comments"): list_comments,
+    ("post", f"{_R}/issues/{{issue_number}}/comments"): create_comment,
+    ("patch", f"{_R}/issues/comments/{{comment_id}}"): update_comment,
+    ("delete", f"{_R}/issues/comments/{{comment_id}}"): delete_comment,
+    ("get", f"{_R}/pulls/{{pull_number}}"): pull,
+    ("get", f"{_R}/pulls/{{pull_number}}/commits"): pull_commits,
+    ("get", f"{_R}/pulls/{{pull_number}}/files"): pull_files,
+    ("get", f"{_R}/pulls/{{pull_number}}/reviews"): reviews,
+    ("get", "/search/issues"): search,
+    ("post", "/app/installations/{installation_id}/access_tokens"): installation_token,
+}
+
+
+def graph_root(world: World, login: str | None) -> dict[str, Any]:
+    """What a GraphQL query finds; graphql-core resolves it by GitHub's own schema."""
+
+    def threads(number: int) -> Any:
+        def connection(_info: Any, first: int = 100, after: str | None = None, **_: Any) -> dict[str, Any]:
+            start = int(after or 0)
+            found = world.threads.get(number, [])
+            more = start + first < len(found)
+            info = {"hasNextPage": more, "endCursor": str(start + first) if more else None}
+            return {"nodes": found[start : start + first], "pageInfo": info}
+
+        return connection
+
+    def pull_request(_info: Any, number: int) -> dict[str, Any] | None:
+        return {"reviewThreads": threads(number)} if number in world.pulls else None
+
+    def repo(_info: Any, owner: str, name: str, **_: Any) -> dict[str, Any] | None:
+        return {"pullRequest": pull_request} if f"{owner}/{name}" == REPO else None
+
+    return {"viewer": {"login": login} if login else None, "repository": repo}
