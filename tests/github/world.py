@@ -239,7 +239,7 @@ def search(ask: Ask) -> tuple[int, Any]:
         text = f"{each['title']} {each.get('body') or ''}".lower()
         if ("pull" in each) == (kinds[0] == "is:pr") and any(word in text for word in words):
             found.append(_issue(ask, each))
-    return 200, {"total_count": len(found), "incomplete_results": False, "items": found}
+    return 200, {"total_count": len(found), "incomplete_results": False, "search_type": "lexical", "items": found}
 
 
 def _issue(ask: Ask, each: dict[str, Any]) -> dict[str, Any]:

@@ -54,6 +54,7 @@ def asking(what: str) -> Iterator[None]:
     except GithubException as error:
         raise _refused(what, error) from None
     except RequestException as error:
+        # Retries that end in a 502 arrive here too, as RetryError.
         why = f"no answer: {type(error).__name__}: {_bounded(str(error))}"
         raise RefusedError(what, why=why, next_step=f"check the network, then {_AGAIN}") from None
     except ValidationError as error:

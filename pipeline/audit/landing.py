@@ -1,0 +1,122 @@
+"""Whether code that somebody asked for is in a file: exactly, or written otherwise. Pure functions.
+
+Formatting hides a landed suggestion (another line break, other quotes), and common code fakes one (`return None` is in
+every file). So three comparisons, each looser than the one before, and what counts is that there is more of it than before.
+"""
+
+from __future__ import annotations
+
+import ast
+import io
+import tokenize
+from textwrap import dedent
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+Landed = Literal["exactly", "after-formatting", "no"]
+
+_LAYOUT = {
+    tokenize.NL,
+    tokenize.NEWLINE,
+    tokenize.INDENT,
+    tokenize.DEDENT,
+    tokenize.COMMENT,
+    tokenize.ENCODING,
+    tokenize.ENDMARKER,
+}
+_CLOSERS = {")", "]", "}"}
+_LARGEST = 2_000_000
+
+
+def landed(code: str, before: str | None, after: str, *, python: bool) -> Landed:
+    """Whether `after` has the code, and has it more often than `before` (None: not known, then once is enough)."""
+    known = before or ""
+    if _lines(code, after) > _lines(code, known):
+        return "exactly"
+    if _formatted(code, after, python=python) > _formatted(code, known, python=python):
+        return "after-formatting"
+    return "no"
+
+
+def gone(code: str, before: str, after: str) -> Landed:
+    """Whether code that was to be deleted is there less often."""
+    return "exactly" if _lines(code, after) < _lines(code, before) else "no"
+
+
+def present(code: str, text: str, *, python: bool) -> bool:
+    return bool(_lines(code, text) or _formatted(code, text, python=python))
+
+
+def _lines(code: str, text: str) -> int:
+    """How often the lines stand together in the text, indentation included."""
+    wanted = [line.rstrip() for line in code.strip("\n").splitlines()]
+    if not any(wanted):
+        return 0
+    found = [line.rstrip() for line in text.splitlines()]
+    return sum(found[index : index + len(wanted)] == wanted for index in range(len(found) - len(wanted) + 1))
+
+
+def _formatted(code: str, text: str, *, python: bool) -> int:
+    if len(text) > _LARGEST:
+        return 0
+    if not python:
+        return _count(tuple(code.split()), tuple(text.split()))
+    return _statements(code, text) or _count(_tokens(code), _tokens(text))
+
+
+def _statements(code: str, text: str) -> int:
+    """How often these statements follow each other in one block, compared as syntax."""
+    wanted = statements(code)
+    if not wanted:
+        return 0
+    try:
+        tree = ast.parse(text)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return 0
+    return sum(_count(wanted, tuple(map(_dump, body))) for body in _bodies(tree))
+
+
+def statements(code: str) -> tuple[str, ...]:
+    """The code's statements as syntax, without layout, quotes and comments; () when it is a fragment."""
+    try:
+        return tuple(map(_dump, ast.parse(dedent(code)).body))
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return ()
+
+
+def _dump(node: ast.AST) -> str:
+    return ast.dump(node, include_attributes=False)
+
+
+def _bodies(tree: ast.AST) -> Iterator[list[ast.stmt]]:
+    for node in ast.walk(tree):
+        for name in ("body", "orelse", "finalbody"):
+            found = getattr(node, name, None)
+            if isinstance(found, list) and found:
+                yield found
+
+
+def _tokens(code: str) -> tuple[str, ...]:
+    """The tokens of a fragment, as far as it can be read; a comma before a closing bracket is layout."""
+    found: list[str] = []
+    try:
+        for each in tokenize.generate_tokens(io.StringIO(dedent(code)).readline):
+            if each.type in _LAYOUT:
+                continue
+            if each.string in _CLOSERS and found and found[-1] == ",":
+                found.pop()
+            found.append(each.string)
+    except (tokenize.TokenError, SyntaxError):
+        pass
+    return tuple(found)
+
+
+def _count(wanted: tuple[str, ...], found: tuple[str, ...]) -> int:
+    if not wanted:
+        return 0
+    size = len(wanted)
+    return sum(
+        found[index] == wanted[0] and found[index : index + size] == wanted for index in range(len(found) - size + 1)
+    )
