@@ -7,7 +7,7 @@ from typing import Literal
 from pydantic import Field
 
 from pipeline.model import Finding, Record
-from pipeline.records import OtherCommit
+from pipeline.records import OtherCommit  # noqa: TC001 - pydantic reads it
 
 
 class ReviewRequest(Record):
@@ -29,7 +29,7 @@ class ReviewRequest(Record):
 class ValidationClaim(Record):
     """A sentence of the pull request about what was run."""
 
-    kinds: tuple[Literal["not-run", "ci-only", "hardware", "numbers"], ...]
+    kinds: tuple[Literal["not-run", "ci-only", "device", "numbers"], ...]
     quote: str
     inherited: bool = Field(description="the original pull request says the same: it was not measured on this branch")
 

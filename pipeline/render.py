@@ -10,14 +10,14 @@ import re
 from collections.abc import Callable
 from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from jinja2 import Environment, FunctionLoader, StrictUndefined
 from markupsafe import Markup
 
 from pipeline import escape
 from pipeline.outline import Outline
-from pipeline.redaction import redact, secrets
+from pipeline.redaction import publishable, secrets
 
 if TYPE_CHECKING:
     from importlib.resources.abc import Traversable
@@ -29,9 +29,25 @@ Mask = Callable[[Any], str]
 
 COMMENT_LIMIT = 60_000
 """GitHub refuses a comment of more than 65,536 characters; the rest is for what a publisher adds."""
-CUT_FIRST = ("environment", "findings", "observations", "reproduce", "cases", "landed", "evidence", "limits", "claims")
+CUT_FIRST = (
+    "environment",
+    "findings",
+    "observations",
+    "reproduce",
+    "audit",
+    "cases",
+    "landed",
+    "evidence",
+    "limits",
+    "claims",
+)
 """The sections of the comment that may go, the least needed first."""
 
+COMMENTS = {"en": "comment.md.j2", "zh": "comment.zh.md.j2"}
+_CUT_SAID = {
+    "en": "_Cut to fit a comment: {gone}. The whole is in report.html of the run._",
+    "zh": "_为放进一条评论，已略去：{gone}。全文见运行目录中的 report.html。_",
+}
 _LONGEST = 20_000
 """No single value shows more than this; all have smaller bounds where they are printed."""
 _SECTION = re.compile("\x1e([a-z]+)\x1f\n?")
@@ -44,11 +60,11 @@ def template_folder() -> Traversable:
     return packaged if packaged.is_dir() else Path(__file__).resolve().parent.parent / "reports"
 
 
-def comment(story: Story, plan: Plan) -> str:
+def comment(story: Story, plan: Plan, *, language: Literal["en", "zh"] = "en") -> str:
     """The drafted comment for the upstream pull request, in Markdown."""
     environment = markdown_environment(_masker(story))
-    text = environment.get_template("comment.md.j2").render(view=Outline.of(story, plan, short=True))
-    return fit(_sections(text), COMMENT_LIMIT)
+    text = environment.get_template(COMMENTS[language]).render(view=Outline.of(story, plan, short=True))
+    return fit(_sections(text), COMMENT_LIMIT, _CUT_SAID[language])
 
 
 def page(story: Story, plan: Plan) -> str:
@@ -83,17 +99,24 @@ def _inert(value: Any, text: Callable[[Any], str]) -> str:
 
 
 def _masker(story: Story) -> Mask:
-    """Takes invisible characters out, then secrets and this machine's paths: before escaping could hide one of them."""
+    """Takes invisible characters out, then what is not for others: before escaping could hide any of it."""
     env = {f"TOKEN_{index}": value for index, value in enumerate(secrets())}
-    places = _places(story)
+    places, names = _places(story), _names(story)
 
     def hide(value: Any) -> str:
         text = escape.plain(str(value)[:_LONGEST])
         for path, word in places:
             text = text.replace(path, word)
-        return redact(text, env=env)
+        return publishable(text, names=names, env=env)
 
     return hide
+
+
+def _names(story: Story) -> tuple[str, ...]:
+    """What a run knows of its host: the comment and the page are for others to read."""
+    facts = story.validate.device_facts if story.validate else {}
+    named = [value for name, value in facts.items() if re.search(r"host|node|boot_id|serial", name)]
+    return (*named, *((story.inventory.host, story.inventory.boot_id) if story.inventory else ()))
 
 
 def _places(story: Story) -> list[tuple[str, str]]:
@@ -136,18 +159,18 @@ def _sections(text: str) -> list[tuple[str, str]]:
     return [(name, body.strip("\n")) for name, body in named if body.strip()]
 
 
-def fit(sections: list[tuple[str, str]], limit: int) -> str:
+def fit(sections: list[tuple[str, str]], limit: int, said: str = _CUT_SAID["en"]) -> str:
     """The sections as one text within the limit; what had to go is said at its end."""
     kept = list(sections)
     gone: list[str] = []
     for name in CUT_FIRST:
-        if len(_joined(kept, gone)) <= limit:
+        if len(_joined(kept, gone, said)) <= limit:
             break
         gone += [f"{each} ({len(body):,} characters)" for each, body in kept if each == name]
         kept = [each for each in kept if each[0] != name]
-    return _joined(kept, gone)
+    return _joined(kept, gone, said)
 
 
-def _joined(sections: list[tuple[str, str]], gone: list[str]) -> str:
-    said = f"_Cut to fit a comment: {', '.join(gone)}. The whole is in report.html of the run._"
-    return "\n\n".join([*(body for _, body in sections), *([said] if gone else [])]) + "\n"
+def _joined(sections: list[tuple[str, str]], gone: list[str], said: str) -> str:
+    last = [said.format(gone=", ".join(gone))] if gone else []
+    return "\n\n".join([*(body for _, body in sections), *last]) + "\n"

@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
+from pipeline.audited import AuditRecord
 from pipeline.model import Record
 from pipeline.records import (
     DeviceInventory,
@@ -29,6 +30,8 @@ R = TypeVar("R", bound=Record)
 
 AFTERWARDS = frozenset({"report", "publish"})
 """Stages that tell of the proof and are no part of it."""
+BESIDE = frozenset({"audit"})
+"""What tells of the pull request: shown, and no part of the proof either."""
 PATCH = "fixup/backport.mbox"
 _PATCH_LIMIT = 200_000
 
@@ -44,6 +47,7 @@ class Story:
     verify: VerifyRecord | None = None
     validate: ValidateRecord | None = None
     inventory: DeviceInventory | None = None
+    audit: AuditRecord | None = None
     altered: frozenset[str] = frozenset()
     patch: str = ""
     folder: str = ""
@@ -101,6 +105,7 @@ def read(ledger: Ledger, run: Run) -> Story:
         verify=_record(ledger, run, "verify/verify.json", VerifyRecord),
         validate=_record(ledger, run, "validate/validate.json", ValidateRecord),
         inventory=_record(ledger, run, "validate/inventory.json", DeviceInventory),
+        audit=_record(ledger, run, "audit/audit.json", AuditRecord),
     )
     altered = frozenset(each.path for each in story.evidence if not _holds(ledger, each))
     return Story(
@@ -111,7 +116,7 @@ def read(ledger: Ledger, run: Run) -> Story:
     )
 
 
-_RECORDS = ("pick", "fixup", "install", "verify", "validate", "inventory")
+_RECORDS = ("pick", "fixup", "install", "verify", "validate", "inventory", "audit")
 
 
 def before_report(run: Run) -> Run:

@@ -13,7 +13,7 @@ from pipeline import judge, wording
 from pipeline.devices import DEVICES
 from pipeline.model import Arm, Level, Outcome, worst
 from pipeline.records import ArmSummary
-from pipeline.story import AFTERWARDS, read
+from pipeline.story import AFTERWARDS, BESIDE, read
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -122,7 +122,7 @@ def _passed(story: Story, name: str) -> bool:
 
 def run_outcome(story: Story) -> Outcome:
     """Worst wins. Nothing ran, or nothing but skips: could not tell."""
-    told = [stage_outcome(each, story) for each in story.stages if each.stage not in AFTERWARDS]
+    told = [stage_outcome(each, story) for each in story.stages if each.stage not in AFTERWARDS | BESIDE]
     if not set(told) - {Outcome.SKIP, Outcome.ABORTED}:
         return Outcome.ERROR
     return worst(each for each in (*told, *_details(story)) if each is not Outcome.SKIP)

@@ -11,7 +11,7 @@ from pipeline.audited import ValidationClaim
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-Kind = Literal["not-run", "ci-only", "hardware", "numbers"]
+Kind = Literal["not-run", "ci-only", "device", "numbers"]
 
 _RAN = r"(?:run|runs|ran|test|tests|tested|verified|validated|performed|executed|benchmarked|reproduced)"
 _PATTERNS: dict[Kind, re.Pattern[str]] = {
@@ -25,7 +25,7 @@ _PATTERNS: dict[Kind, re.Pattern[str]] = {
         r"|(?:仅|只).{0,10}CI",
         re.IGNORECASE,
     ),
-    "hardware": re.compile(
+    "device": re.compile(
         r"\b(?:Ascend[ -]?\d{3}\w{0,8}|Atlas[ -]?\d{3}\w?(?: ?[IT] ?)?(?: ?A\d)?|910[A-D]?\d?(?:_\w{1,8})?|310P\d?"
         r"|A[235](?= |\b[^\w])|[AHBL]\d{2,3}(?:SXM|S)?|MI[23]\d{2}\w?|Gaudi ?\d?|TPU ?v\d\w?)\b"
     ),

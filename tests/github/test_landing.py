@@ -69,7 +69,7 @@ The kernel writes one row more. Ratio 3/4 of rows.
 
 def test_claims_are_quoted_with_what_they_are() -> None:
     found = claims(CLAIMS, "Validated on Ascend 910 : 64 + 22 tests passed, 573/573 requests healthy.")
-    assert [each.kinds for each in found] == [("not-run", "ci-only"), ("hardware", "numbers"), ("hardware",)]
+    assert [each.kinds for each in found] == [("not-run", "ci-only"), ("device", "numbers"), ("device",)]
     assert [each.inherited for each in found] == [False, True, False]
     assert found[0].quote.startswith("No separate NPU run was performed")
 
