@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from functools import cache, cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote
 
 from filelock import FileLock
 from graphql import (
@@ -227,7 +228,7 @@ class Contract:
 
     def find(self, method: str, path: str) -> tuple[Operation, dict[str, str]]:
         found = [
-            (each, match.groupdict())
+            (each, {name: unquote(value) for name, value in match.groupdict().items()})
             for each in self.operations
             if each.method == method.lower() and (match := each.pattern.fullmatch(path))
         ]

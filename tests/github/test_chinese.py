@@ -19,7 +19,8 @@ REFERENCES = re.compile(r"(?:\[e\d+\])+")
 
 
 def shape(name: str) -> list[str]:
-    return SHAPE.findall((REPORTS / name).read_text(encoding="utf-8"))
+    text = (REPORTS / name).read_text(encoding="utf-8")
+    return SHAPE.findall(re.sub(r"\{#.*?#\}", "", text, flags=re.DOTALL))
 
 
 @pytest.mark.parametrize("name", ["comment", "hardware"])
