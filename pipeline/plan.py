@@ -6,12 +6,15 @@ import difflib
 import re
 import tomllib
 from pathlib import Path, PurePosixPath
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, Field, ValidationError, model_validator
 
 from pipeline.errors import PlanError
 from pipeline.model import Arm, Record
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 PLAN_FILE = "plan.toml"
 
@@ -253,7 +256,8 @@ def load(kit: Path) -> Plan:
     try:
         plan = Plan.model_validate(data)
     except ValidationError as error:
-        lines = [f"{path}: {_sentence(each)}" for each in error.errors()]
+        found = error.errors()
+        lines = [f"{path}: {_sentence(each)}" for each in found if not _echoes(each, found)]
         raise _invalid(path, lines) from error
     if missing := [
         f"{path}: {key}: no file {name} in the kit"
@@ -262,6 +266,13 @@ def load(kit: Path) -> Plan:
     ]:
         raise _invalid(path, missing)
     return plan
+
+
+def _echoes(error: Any, errors: Sequence[Any]) -> bool:
+    """A list whose every item is wrong is "too short" as well: that is said by its items."""
+    place = error["loc"]
+    inner = any(each["loc"][: len(place)] == place and len(each["loc"]) > len(place) for each in errors)
+    return bool(error["type"] == "too_short" and inner)
 
 
 def _invalid(path: Path, lines: list[str]) -> PlanError:

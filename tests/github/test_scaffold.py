@@ -1,0 +1,119 @@
+"""A new kit is complete but for what only a person can say, and says what that is."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from pipeline import plan, scaffold
+from pipeline.errors import PlanError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from server import StandIn
+
+    from pipeline.adapters.github import Client
+
+FIX, NOTE, UNNOTE, MERGE = "f" * 40, "d" * 40, "6" * 40, "9" * 40
+FILLED = {
+    "# fill in: claim = what the check shows": 'claim = "it holds"',
+    '# fill in: base = "fault:<kind>" or "fail", pick and fixed = "pass"': 'base = "fail"\npick = "pass"\nfixed = "pass"',
+}
+
+
+@pytest.fixture
+def world(hub: StandIn) -> StandIn:
+    world = hub.world
+    world.pull(19353, title='Give "padded" rows \\ a row', body="Backport of #18878.", base="releases/v0.30.0")
+    world.pull_commits[19353] = [FIX, NOTE, UNNOTE, MERGE]
+    code = {"filename": "pkg/conv_state.py", "status": "modified"}
+    test = {"filename": "tests/ut/test_conv_state.py", "status": "modified"}
+    world.commits[FIX] = {
+        "message": "fix",
+        "files": [code, {"filename": "release_notes/18878.yaml", "status": "added"}],
+    }
+    world.commits[NOTE] = {"message": "note", "files": [{"filename": "release_notes/19353.yaml", "status": "added"}]}
+    world.commits[UNNOTE] = {"message": "-", "files": [{"filename": "release_notes/19353.yaml", "status": "removed"}]}
+    world.commits[MERGE] = {"message": "Merge", "parents": [FIX, NOTE], "files": [code]}
+    world.pull_files[19353] = [code, test]
+    return hub
+
+
+def errors(folder: Path) -> str:
+    with pytest.raises(PlanError) as caught:
+        plan.load(folder)
+    return caught.value.why
+
+
+def test_only_what_is_named_is_missing(world: StandIn, client: Client, tmp_path: Path) -> None:
+    made = scaffold.write(scaffold.read(client, "example/project", 19353), tmp_path / "kit")
+    missing = set(re.findall(r"toml: ([\w.]+): Field required", errors(tmp_path / "kit")))
+    assert missing == {key for key, _ in made.to_fill}
+    assert len(errors(tmp_path / "kit").splitlines()) == len(made.to_fill), "and nothing else is wrong"
+
+
+def test_what_can_be_read_is_filled_in(world: StandIn, client: Client, tmp_path: Path) -> None:
+    scaffold.write(scaffold.read(client, "example/project", 19353), tmp_path / "kit")
+    path = tmp_path / "kit/plan.toml"
+    text = path.read_text()
+    for blank, filled in FILLED.items():
+        assert blank in text
+        text = text.replace(blank, filled)
+    path.write_text(text)
+    found = plan.load(tmp_path / "kit")
+    assert found.title == 'Give "padded" rows \\ a row'
+    assert (found.upstream.pull, found.upstream.original_pull) == (19353, 18878)
+    assert found.pick.commits == (FIX[:12],)
+    assert found.pick.drop == ("/release_notes/",)
+    assert [each.commit for each in found.pick.not_wanted] == [NOTE[:12], UNNOTE[:12]]
+    assert [each.name for each in found.branch] == ["releases/v0.30.0"]
+    check = (tmp_path / "kit" / found.check[0].file).read_text()
+    assert "tests/ut/test_conv_state.py" in check
+    assert "pytest.fail" in check, "an unwritten check must not be green"
+
+
+def test_from_the_original_the_merged_commit_is_picked(world: StandIn, client: Client, tmp_path: Path) -> None:
+    world.world.pull(18878, base="main", merged=True, state="closed", merge_commit_sha="c" * 40)
+    world.world.pull_commits[18878] = [FIX]
+    world.world.branches.update({"releases/v0.29.0": "1" * 40, "releases/v0.30.0": "2" * 40, "main": "3" * 40})
+    facts = scaffold.read(client, "example/project", 18878)
+    made = scaffold.write(facts, tmp_path / "kit")
+    assert facts.wanted == ("c" * 40,)
+    assert made.to_fill[0][0] == "branch"
+    assert "releases/v0.29.0, releases/v0.30.0" in (tmp_path / "kit/plan.toml").read_text()
+    assert "branch: Field required" in errors(tmp_path / "kit")
+
+
+def test_a_kit_is_not_written_over(world: StandIn, client: Client, tmp_path: Path) -> None:
+    facts = scaffold.read(client, "example/project", 19353)
+    scaffold.write(facts, tmp_path)
+    before = (tmp_path / "plan.toml").read_bytes()
+    with pytest.raises(PlanError, match="a kit already"):
+        scaffold.write(facts, tmp_path)
+    assert (tmp_path / "plan.toml").read_bytes() == before
+
+
+@settings(deadline=None, max_examples=40, suppress_health_check=list(HealthCheck))
+@given(title=st.text(), path=st.text(min_size=1))
+def test_a_hostile_pull_request_makes_no_other_plan(world: StandIn, client: Client, title: str, path: str) -> None:
+    facts = scaffold.read(client, "example/project", 19353)
+    pull = facts.pull.model_copy(update={"title": f'{title}"\n[pick]\ncommits = []'})
+    file = facts.files[0].model_copy(update={"filename": f"{path}\nimport os"})
+    hostile = scaffold.Facts(
+        repo=facts.repo,
+        pull=pull,
+        commits=facts.commits,
+        cancelled=facts.cancelled,
+        files=(file,),
+        branches=(f"release\n{title}",),
+        on_default=False,
+    )
+    found = tomllib.loads(scaffold._plan(hostile, "checks/test_1.py"))
+    assert found["pick"]["commits"] == [FIX[:12]]
+    assert [each for each in scaffold._check(hostile).splitlines() if each.startswith("import")] == ["import pytest"]
