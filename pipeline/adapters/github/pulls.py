@@ -203,10 +203,10 @@ def default_branch(client: Client, repo: str) -> str:
 
 def branches(client: Client, repo: str, prefix: str) -> tuple[str, ...]:
     """Names of the branches that start with a prefix."""
-    found = client.pages(
-        f"{repo}: its branches cannot be read", f"/repos/{repo}/git/matching-refs/heads/{quote(prefix)}"
-    )
-    return tuple(each["ref"].removeprefix("refs/heads/") for each in found if isinstance(each.get("ref"), str))
+    what = f"{repo}: its branches cannot be read"
+    found = client.get(what, f"/repos/{repo}/git/matching-refs/heads/{quote(prefix)}")
+    with asking(what):
+        return tuple(_Ref.model_validate(each).ref.removeprefix("refs/heads/") for each in found)
 
 
 def content(client: Client, repo: str, path: str, ref: str) -> str | None:
