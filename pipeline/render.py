@@ -18,10 +18,12 @@ from markupsafe import Markup
 from pipeline import escape
 from pipeline.outline import Outline
 from pipeline.redaction import publishable, secrets
+from pipeline.wording import HEADLINES
 
 if TYPE_CHECKING:
     from importlib.resources.abc import Traversable
 
+    from pipeline.merge import Merged
     from pipeline.plan import Plan
     from pipeline.story import Story
 
@@ -71,6 +73,14 @@ def page(story: Story, plan: Plan) -> str:
     """The report as one HTML file that needs nothing else."""
     environment = html_environment(_masker(story))
     return environment.get_template("report.html.j2").render(view=Outline.of(story, plan, short=False))
+
+
+def merged(found: Merged) -> str:
+    """Several runs beside each other, in Markdown."""
+    env = {f"TOKEN_{index}": value for index, value in enumerate(secrets())}
+    environment = markdown_environment(lambda value: publishable(escape.plain(str(value)[:_LONGEST]), env=env))
+    text = environment.get_template("merged.md.j2").render(merged=found, headline=HEADLINES[found.outcome])
+    return fit(_sections(text), COMMENT_LIMIT)
 
 
 def markdown_environment(hide: Mask) -> Environment:

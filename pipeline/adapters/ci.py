@@ -81,7 +81,7 @@ class Actions:
             room = ANNOTATIONS if len(found) <= ANNOTATIONS else ANNOTATIONS - 1
             for each in found[:room]:
                 self.write(f"::{kind} title={_property(each.where or 'Backproof')}::{_data(each.text)}")
-            if more := len(found) - room:
+            if more := len(found[room:]):
                 self.write(f"::{kind} title=Backproof::{more} more, in the job summary and in run.json")
 
     def summarise(self, markdown: str) -> None:

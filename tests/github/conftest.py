@@ -18,6 +18,12 @@ TOKEN = "token-of-the-bot-000000"  # noqa: S105 - of the stand-in
 AUTHOR = "the-bot[bot]"
 
 
+@pytest.fixture(autouse=True)
+def _no_token(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("GH_TOKEN", "BACKPROOF_APP_ID"):
+        monkeypatch.delenv(name, raising=False)
+
+
 @pytest.fixture(scope="session")
 def _contract() -> None:
     """Fetched before a test gets a home and a cache of its own."""

@@ -1,0 +1,78 @@
+"""Similar issues: few calls, ranked by what they share, with why."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from stories import plan as story_plan
+
+from pipeline import similar
+from pipeline.errors import PlanError
+
+if TYPE_CHECKING:
+    from server import StandIn
+
+    from pipeline.adapters.github import Client
+
+TITLE = "GLM5Next CausalConv1d: padded decode rows (NPU error 507011)"
+SCENE = {
+    "schema_version": 1,
+    "first_scene": {"file": "a.log", "line": 3, "kind": "mte-out-of-range", "text": "MTE error, FULL_DECODE_ONLY"},
+    "kernel": "gather_conv_state",
+    "code": "507011",
+    "codes": [{"table": "ts", "code": "0x91", "meaning": "", "source": ""}],
+}
+ISSUES = [
+    {"number": 18878, "title": "GLM5Next padded decode", "body": "gather_conv_state: MTE error, 507011", "pull": None},
+    {"number": 16828, "title": "507011 with high concurrency on GLM5-Next", "body": "MTE accesses invalid GM address"},
+    {"number": 15903, "title": "GLM5Next TopK", "body": "all ranks, 507035"},
+    {"number": 8992, "title": "rtMemcpy in capture", "body": "FULL_DECODE_ONLY 507011"},
+    {"number": 1, "title": "Typo", "body": "5070110 and amte"},
+]
+
+
+@pytest.fixture
+def scene(tmp_path: Path) -> Path:
+    path = tmp_path / "triage.json"
+    path.write_text(json.dumps(SCENE))
+    return path
+
+
+def test_ranked_by_what_is_shared_with_why(hub: StandIn, client: Client, scene: Path) -> None:
+    hub.world.issues = ISSUES
+    wanted = similar.fingerprint(story_plan(title=TITLE), scene)
+    rows = similar.search(client, "example/project", wanted)
+    assert [each.number for each in rows] == [18878, 16828, 8992, 15903]
+    assert rows[0].stars == "★★★"
+    assert rows[0].shared == (
+        "kernel gather_conv_state",
+        "kind mte-out-of-range",
+        "code 507011",
+        "model GLM5Next",
+    )
+    assert rows[0].kind == "pull request"
+    assert rows[3].differs == ("code 507035",)
+
+
+def test_the_calls_are_bounded(hub: StandIn, client: Client, scene: Path) -> None:
+    wanted = similar.fingerprint(story_plan(title=TITLE), scene, model="M" * 300, mode="A_B repo:other/x OR")
+    similar.search(client, "example/project", wanted)
+    searches = [each.query["q"] for each in hub.requests if each.path == "/search/issues"]
+    assert len(searches) <= similar.SEARCHES
+    assert all(each.count("repo:") == 1 for each in searches), "nothing in a log line becomes a qualifier"
+
+
+def test_without_logs_the_plan_says_what_it_knows() -> None:
+    wanted = similar.fingerprint(story_plan(title=TITLE), None)
+    assert (wanted.codes, wanted.model) == (("507011",), "GLM5Next")
+
+
+def test_nothing_to_search_by_is_told(tmp_path: Path) -> None:
+    with pytest.raises(PlanError, match="nothing to search by"):
+        similar.fingerprint(story_plan(title="A small backport"), None)
+    (tmp_path / "x.json").write_text("{")
+    with pytest.raises(PlanError, match="no first scene"):
+        similar.fingerprint(story_plan(), tmp_path / "x.json")
