@@ -11,10 +11,11 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import ValidationError
 
 from pipeline.adapters.github import issues
 from pipeline.errors import PlanError
+from pipeline.triage.result import TriageResult
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -30,29 +31,6 @@ _MODEL = re.compile(r"\b(?=[A-Za-z.-]*\d)[A-Z][A-Za-z]+[A-Za-z0-9]*(?:[-.][A-Za-
 _MODE = re.compile(r"\b[A-Z]{3,}(?:_[A-Z0-9]+){1,5}\b")
 _WEIGHTS = {"kernel": 4, "kind": 3, "code": 2, "model": 2, "mode": 2}
 _STARS = ((9, "★★★"), (5, "★★"), (3, "★"))
-
-
-class _Part(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="ignore")
-
-
-class _First(_Part):
-    kind: str = ""
-    text: str = ""
-
-
-class _Number(_Part):
-    code: str = ""
-
-
-class _Scene(_Part):
-    """What is read of the answer of `backproof triage --json`."""
-
-    first_scene: _First | None = None
-    kernel: str | None = None
-    code: str | None = None
-    codes: tuple[_Number, ...] = ()
-    chain: tuple[_Number, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -101,16 +79,16 @@ def fingerprint(plan: Plan, scene: Path | None, *, model: str = "", mode: str = 
     Raises:
         PlanError: the file is not an answer of `backproof triage --json`, or nothing is known at all.
     """
-    found = _scene(scene) if scene else _Scene()
+    found = _scene(scene) if scene else None
+    first = found.first_scene if found else None
     words = " ".join((plan.title, *plan.baseline.arguments, *plan.baseline.environment.values()))
-    said = found.first_scene or _First()
-    codes = dict.fromkeys(each for each in (found.code, *(one.code for one in (*found.chain, *found.codes))) if each)
+    codes = dict.fromkeys((found.code or "", *(each.code for each in (*found.chain, *found.codes))) if found else ())
     result = Fingerprint(
-        kind=said.kind or (plan.triage.kind if plan.triage else ""),
-        kernel=found.kernel or "",
-        codes=tuple(codes)[:4] or tuple(dict.fromkeys(_CODE.findall(words)))[:4],
+        kind=first.kind if first else (plan.triage.kind if plan.triage else ""),
+        kernel=(found.kernel or "") if found else "",
+        codes=tuple(filter(None, codes))[:4] or tuple(dict.fromkeys(_CODE.findall(words)))[:4],
         model=model or next(iter(_MODEL.findall(plan.title)), ""),
-        modes=(mode,) if mode else tuple(dict.fromkeys(_MODE.findall(f"{words} {said.text}")))[:2],
+        modes=(mode,) if mode else tuple(dict.fromkeys(_MODE.findall(f"{words} {first.text if first else ''}")))[:2],
     )
     if not (result.kind or result.kernel or result.codes):
         raise PlanError(
@@ -121,9 +99,9 @@ def fingerprint(plan: Plan, scene: Path | None, *, model: str = "", mode: str = 
     return result
 
 
-def _scene(path: Path) -> _Scene:
+def _scene(path: Path) -> TriageResult:
     try:
-        return _Scene.model_validate_json(path.read_bytes())
+        return TriageResult.model_validate_json(path.read_bytes())
     except (OSError, ValidationError) as error:
         raise PlanError(
             f"{path}: no first scene can be read from it",

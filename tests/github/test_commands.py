@@ -11,6 +11,7 @@ import pytest
 from click.testing import CliRunner, Result
 from stories import BASE, SOURCE, proved
 from test_publish import TOKEN, _kit_at
+from test_similar import SCENE
 
 from pipeline.commands import actions, github
 from pipeline.errors import BackproofError, ExitCode
@@ -123,7 +124,7 @@ def test_new_and_what_to_do_next(world: StandIn, tmp_path: Path) -> None:
 
 def test_similar(world: StandIn, run: Path, kit: Path, tmp_path: Path) -> None:
     (run / "triage").mkdir()
-    (run / "triage/triage.json").write_text('{"first_scene": {"kind": "mte-x", "text": ""}, "code": "507011"}')
+    (run / "triage/triage.json").write_text(json.dumps(SCENE))
     world.world.issues = [{"number": 3, "title": "507011 \x1b[31m again", "body": "MTE error"}]
     done = call("similar", run, "--kit", kit)
     assert "#3 ★★" in done.output

@@ -18,9 +18,20 @@ if TYPE_CHECKING:
     from pipeline.adapters.github import Client
 
 TITLE = "GLM5Next CausalConv1d: padded decode rows (NPU error 507011)"
+_FIRST = {"file": "a.log", "line": 3, "kind": "mte-out-of-range", "rule": "", "text": "MTE error, FULL_DECODE_ONLY"}
+_NONE = ("why", "chain", "scene_lines", "pointer_lines", "echo_lines", "noise_lines", "unknown_lines", "pointers")
 SCENE = {
+    **dict.fromkeys((*_NONE, "ranks", "distribution", "timeline", "notes"), ()),
+    **dict.fromkeys(("verdict", "advice"), "x"),
+    **dict.fromkeys(("device", "rank", "server"), None),
+    "counts": {},
+    "files": 1,
+    "bytes": 1,
+    "lists_complete": True,
     "schema_version": 1,
-    "first_scene": {"file": "a.log", "line": 3, "kind": "mte-out-of-range", "text": "MTE error, FULL_DECODE_ONLY"},
+    "outcome": "first-scene",
+    "confidence": "high",
+    "first_scene": {**_FIRST, "time": None},
     "kernel": "gather_conv_state",
     "code": "507011",
     "codes": [{"table": "ts", "code": "0x91", "meaning": "", "source": ""}],
