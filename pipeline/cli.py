@@ -42,6 +42,13 @@ COMMANDS: Final[dict[str, str]] = {
     "compare": "pipeline.commands.history:compare_command",
     "cancelling": "pipeline.commands.history:cancelling_command",
     "reproduce": "pipeline.commands.history:reproduce_command",
+    "audit": "pipeline.commands.github:audit",
+    "new": "pipeline.commands.github:new",
+    "publish": "pipeline.commands.github:publish_command",
+    "similar": "pipeline.commands.github:similar_command",
+    "matrix": "pipeline.commands.actions:matrix_command",
+    "merge": "pipeline.commands.actions:merge_command",
+    "present": "pipeline.commands.actions:present",
 }
 """Name of each command, and where it is. Loaded when asked for: triage of a log must not wait for git and libcst."""
 

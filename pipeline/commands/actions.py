@@ -84,7 +84,3 @@ def present(*, folder: Path, kit: Path | None) -> None:
     # A job's log is public where the repository is.
     actions.annotate(each.model_copy(update={"text": publishable(each.text)}) for each in found)
     actions.output(outcome=loaded.run.outcome, run_id=loaded.run.id, report_path=str(folder / "report.html"))
-
-
-COMMANDS = (matrix_command, merge_command, present)
-"""What the command line takes in, as in `commands.github`."""

@@ -221,7 +221,3 @@ def _print_similar(wanted: similar.Fingerprint, rows: tuple[similar.Alike, ...])
         shown.row(f"    shares {'; '.join(each.shared)}{differs}")
     if not rows:
         click.echo("none that shares anything")
-
-
-COMMANDS = (audit, new, publish_command, similar_command)
-"""What the command line takes in: `for command in COMMANDS: cli.add_command(command)`."""

@@ -6,20 +6,17 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import click
 import pytest
 from click.testing import CliRunner, Result
 from stories import BASE, SOURCE, proved
 from test_publish import TOKEN, _kit_at
 from test_similar import SCENE
 
-from pipeline.commands import actions, github
+from pipeline.cli import cli
 from pipeline.errors import BackproofError, ExitCode
 
 if TYPE_CHECKING:
     from server import StandIn
-
-GROUP = click.Group(commands=[*github.COMMANDS, *actions.COMMANDS])
 
 
 @pytest.fixture
@@ -47,7 +44,7 @@ def run(tmp_path: Path) -> Path:
 
 
 def call(*args: Any, code: int = 0) -> Result:
-    done = CliRunner().invoke(GROUP, [str(each) for each in args])
+    done = CliRunner().invoke(cli, [str(each) for each in args])
     if isinstance(done.exception, BackproofError):
         done.exit_code = done.exception.exit_code
     assert done.exit_code == code, (done.output, done.exception)

@@ -17,15 +17,11 @@ import pytest
 import yaml
 
 from pipeline.cli import cli
-from pipeline.commands import actions, github
 
 ROOT = Path(__file__).resolve().parents[2]
 WORKFLOW, ACTION = ROOT / "workflows/backproof.yml", ROOT / "workflows/action.yml"
 EXPRESSION = re.compile(r"\$\{\{\s*(.+?)\s*\}\}")
 HOSTILE = "x'\"; touch pwned; $(touch pwned) `touch pwned` && ::set-output name=a::b * ?"
-GROUP = click.Group(
-    commands={**cli.commands, **{each.name or "": each for each in (*github.COMMANDS, *actions.COMMANDS)}}
-)
 
 
 def read(path: Path) -> dict[str, Any]:
@@ -130,7 +126,7 @@ def named(name: str) -> Script:
 
 def parse(call: list[str]) -> dict[str, Any]:
     """Hold a recorded call to the real command line; paths need not be there."""
-    name, command, rest = GROUP.resolve_command(click.Context(GROUP), list(call))
+    name, command, rest = cli.resolve_command(click.Context(cli), list(call))
     assert command is not None, name
     command = copy.deepcopy(command)
     for each in command.params:
