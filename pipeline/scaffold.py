@@ -5,7 +5,6 @@ A guessed expectation would be a claim without evidence, so the plan stays inval
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -38,11 +37,6 @@ NOTES = (
     "/HISTORY*",
 )
 _TESTS = GitIgnoreSpec.from_lines(("tests/", "test/", "test_*.py", "*_test.py"))
-_ORIGINAL = re.compile(
-    r"(?:backport(?:s|ed)?(?: of)?|cherry[- ]?pick(?:s|ed)?(?: of| from)?|original(?: pull request| pr)?:?)\s+"
-    r"(?:(?:https?://[^/\s]+/)?[\w.-]+/[\w.-]+(?:/pull/|#)|#|pr #?)(\d{1,9})",
-    re.IGNORECASE,
-)
 _RELEASES = "releases/", "release/", "release-", "stable/", "v"
 
 
@@ -57,11 +51,6 @@ class Facts:
     files: tuple[ChangedFile, ...]
     branches: tuple[str, ...]
     on_default: bool
-
-    @property
-    def original(self) -> int | None:
-        found = _ORIGINAL.search(f"{self.pull.title}\n{self.pull.text[:20_000]}")
-        return int(found[1]) if found and int(found[1]) != self.pull.number else None
 
     @property
     def wanted(self) -> tuple[str, ...]:
@@ -174,7 +163,7 @@ def _plan(facts: Facts, check: str) -> str:
         "[upstream]",
         f"repo = {_text(facts.repo)}",
         f"pull = {pull.number}",
-        *([f"original_pull = {facts.original}"] if facts.original else []),
+        *([f"original_pull = {facts.pull.original}"] if facts.pull.original else []),
         "",
         "[pick]",
         f"commits = [{', '.join(_text(each[:12]) for each in facts.wanted)}]",

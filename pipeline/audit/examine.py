@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from pipeline.adapters.github import RefusedError, pulls, threads
@@ -61,6 +61,7 @@ def examine(client: Client, subject: Subject) -> AuditRecord:
         RefusedError: GitHub refused what the audit cannot do without.
     """
     pull = pulls.pull(client, subject.repo, subject.pull)
+    subject = replace(subject, original=subject.original or pull.original)
     limits: list[str] = []
     requests = _requests(client, subject, pull.head.sha, limits)
     original = _original_text(client, subject, limits)
@@ -93,7 +94,9 @@ def _numbers(subject: Subject) -> tuple[int, ...]:
 
 def _original_text(client: Client, subject: Subject, limits: list[str]) -> str | None:
     if subject.original is None:
-        limits.append("the plan names no original pull request, so which claims are inherited is not known")
+        limits.append(
+            "neither the plan nor the text names an original pull request, so which claims are inherited is not known"
+        )
         return None
     return pulls.pull(client, subject.repo, subject.original).text
 

@@ -13,6 +13,7 @@ from pipeline.ledger import now
 from pipeline.model import Outcome, Record, Sha256
 from pipeline.publish.ready import must_be_current, must_hold
 from pipeline.records import StageResult
+from pipeline.redaction import redact
 
 if TYPE_CHECKING:
     from pipeline.adapters.github import Client
@@ -63,15 +64,26 @@ def prepare(client: Client, loaded: Loaded, *, language: Language = "en") -> Pre
         started=run.started,
         text=render.comment(loaded.story, loaded.plan, language=language),
     )
-    if len(draft.body) > comment.LONGEST:
-        raise HostError(
-            "the comment is too long for GitHub",
-            why=f"it has {len(draft.body)} characters after everything that may go was cut",
-            next_step="tell us: the template should have cut more",
-        )
+    _must_be_postable(draft.body)
     place = comment.Place(repo=loaded.plan.upstream.repo, number=pull.number)
     author = client.viewer()
     return Prepared(place=place, draft=draft, author=author, intent=comment.intend(client, place, draft, author))
+
+
+def _must_be_postable(body: str) -> None:
+    """The last look before it leaves: what the rendering should have held."""
+    if len(body) > comment.LONGEST:
+        raise HostError(
+            "the comment is too long for GitHub",
+            why=f"it has {len(body)} characters after everything that may go was cut",
+            next_step="tell us: the template should have cut more",
+        )
+    if redact(body, env={}) != body:
+        raise HostError(
+            "the comment would show something that looks like a token",
+            why="it got past the masking of each value",
+            next_step="look at comment.md of the run, take the secret out of the plan or the logs, and tell us",
+        )
 
 
 def publish(client: Client, loaded: Loaded, prepared: Prepared) -> PublishRecord:

@@ -46,13 +46,14 @@ def client(hub: StandIn) -> Client:
     return connect(hub)
 
 
-def connect(hub: StandIn, token: str | None = TOKEN, *, longest_wait: float = 60) -> Client:
+def connect(hub: StandIn, token: str | None = TOKEN, *, longest_wait: float = 60, timeout: int = 20) -> Client:
     return Client(
         auth=Auth.Token(token) if token else None,
         base_url=hub.url,
         retry=patient(backoff=0, longest_wait=longest_wait),
         query_retry=patient(post=True, backoff=0, longest_wait=longest_wait),
         pause=0,
+        timeout=timeout,
     )
 
 

@@ -17,7 +17,9 @@ from world import ROUTES, Ask, Refuse, World, graph_root
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-Kind = Literal["lost-reply", "502", "502-done", "slow", "rate-limit", "secondary", "truncated", "twice", "refuse"]
+Kind = Literal[
+    "lost-reply", "502", "502-done", "slow", "rate-limit", "secondary", "truncated", "twice", "refuse", "retry-after"
+]
 
 
 @dataclass
@@ -125,6 +127,9 @@ class _Handler(BaseHTTPRequestHandler):
             # As hub4j/github-api#2009 shows it: no header, no JSON field, only words.
             said = b"You have exceeded a secondary rate limit. Please wait a few minutes before you try again."
             self._send_raw(403, said, {"Content-Type": "text/plain"})
+        elif fault.kind == "retry-after":
+            limits = {"Retry-After": str(int(fault.seconds))}
+            self._send(fault.status, {"message": "You have exceeded a secondary rate limit."}, limits)
         elif fault.kind == "refuse":
             self._send(fault.status, {"message": fault.message}, {})
         else:

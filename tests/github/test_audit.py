@@ -142,7 +142,7 @@ def test_words_and_deleted_lines(world: StandIn, client: Client) -> None:
 
 
 def test_claims_cancelled_commits_and_skipped_checks(world: StandIn, client: Client) -> None:
-    record = examine(client, Subject(repo="example/project", pull=19353, original=18878))
+    record = examine(client, Subject(repo="example/project", pull=19353))
     assert [(each.kinds[0], each.inherited) for each in record.claims] == [("device", True), ("not-run", False)]
     assert [each.commit for each in record.cancelled] == [NOTE, UNNOTE]
     assert [(each.name, each.state) for each in record.checks] == [("e2e-a3", "skipped")]

@@ -196,6 +196,23 @@ def test_the_wait_for_a_rate_limit_has_a_cap(hub: StandIn, client: Client) -> No
     assert "wait until 20" in caught.value.next_step
 
 
+@pytest.mark.parametrize(("method", "status"), [("GET", 403), ("GET", 429), ("GET", 503), ("POST", 403)])
+def test_an_hour_of_retry_after_is_not_slept_out(hub: StandIn, client: Client, method: str, status: int) -> None:
+    hub.fault("retry-after", method, "/comments", status=status, seconds=3600, times=9)
+    with pytest.raises(RefusedError) as caught:
+        post(client, draft())
+    assert "rate limit" in caught.value.why
+    assert "wait" in caught.value.next_step
+
+
+def test_a_slow_answer_to_a_post_is_a_lost_one(hub: StandIn, connected: Callable[..., Client]) -> None:
+    hub.fault("slow", "POST", "/comments", seconds=1.5)
+    assert post(connected(hub, timeout=1), draft()) == "created"
+    time.sleep(1)  # until the slow one has landed too
+    assert post(connected(hub), draft("two")) == "updated"
+    assert [body.partition("\n")[2] for body in hub.world.bodies(7)] == ["two"], "the late one is gone"
+
+
 @pytest.mark.parametrize("kind", ["truncated", "lost-reply", "502"])
 def test_a_listing_that_breaks_writes_nothing(hub: StandIn, client: Client, kind: Any) -> None:
     hub.fault(kind, "GET", "/comments", times=99)

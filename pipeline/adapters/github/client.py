@@ -7,21 +7,45 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from github import Github, GithubRetry
+from github.GithubException import RateLimitExceededExceedsMaxWait
 
 from pipeline import __version__
 from pipeline.adapters.github.failure import RefusedError, asking
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
+    from types import TracebackType
 
     from github.Auth import Auth
     from urllib3 import Retry
+    from urllib3.connectionpool import ConnectionPool
+    from urllib3.response import HTTPResponse
 
 API = "https://api.github.com"
 _READS = frozenset({"GET", "HEAD", "PATCH"})
-_TIMEOUT = 20
 _PAGES = 100
 _NEXT_PAGE = re.compile(r'<([^>]{1,2000})>;\s*rel="next"')
+
+
+class _Capped(GithubRetry):
+    """GithubRetry's cap does not hold for a Retry-After header, which urllib3 sleeps out whatever it says."""
+
+    def increment(  # type: ignore[override] # as GithubRetry has it
+        self,
+        method: str | None = None,
+        url: str | None = None,
+        response: HTTPResponse | None = None,
+        error: Exception | None = None,
+        _pool: ConnectionPool | None = None,
+        _stacktrace: TracebackType | None = None,
+    ) -> Retry:
+        wait = (self.get_retry_after(response) or 0) if response is not None else 0
+        if response is not None and self.max_rate_limit_wait is not None and wait > self.max_rate_limit_wait:
+            response.drain_conn()
+            response.close()
+            said = {"message": f"a rate limit asks to wait {wait:.0f} s"}
+            raise RateLimitExceededExceedsMaxWait(response.status, said, dict(response.headers), wait=wait)
+        return super().increment(method, url, response, error, _pool, _stacktrace)
 
 
 def patient(*, post: bool = False, backoff: float = 0.5, longest_wait: float = 60) -> GithubRetry:
@@ -31,7 +55,7 @@ def patient(*, post: bool = False, backoff: float = 0.5, longest_wait: float = 6
     its rate-limit wait: https://github.com/EnricoMi/publish-unit-test-result-action/issues/385 shows one of 24 minutes.
     """
     methods = frozenset({"POST"}) if post else _READS
-    return GithubRetry(total=4, max_rate_limit_wait=longest_wait, allowed_methods=methods, backoff_factor=backoff)
+    return _Capped(total=4, max_rate_limit_wait=longest_wait, allowed_methods=methods, backoff_factor=backoff)
 
 
 def api_url(env: Mapping[str, str] | None = None) -> str:
@@ -50,11 +74,12 @@ class Client:
         retry: Retry | None = None,
         query_retry: Retry | None = None,
         pause: float = 1,
+        timeout: int = 20,
     ) -> None:
         self.named = auth is not None
-        self._rest = _github(base_url, auth, retry or patient(), pause)
+        self._rest = _github(base_url, auth, retry or patient(), pause, timeout)
         # A query is a POST that changes nothing, so this one may be repeated.
-        self._graph = _github(base_url, auth, query_retry or patient(post=True), 0)
+        self._graph = _github(base_url, auth, query_retry or patient(post=True), 0, timeout)
 
     def get(self, what: str, path: str, parameters: dict[str, Any] | None = None) -> Any:
         """The JSON of one thing.
@@ -119,12 +144,12 @@ class Client:
             return self._rest.requester.requestJsonAndCheck(verb, path, parameters=parameters, input=body)
 
 
-def _github(base_url: str, auth: Auth | None, retry: Retry, pause: float) -> Github:
+def _github(base_url: str, auth: Auth | None, retry: Retry, pause: float, timeout: int) -> Github:
     return Github(
         auth=auth,
         base_url=base_url.rstrip("/"),
         retry=retry,
-        timeout=_TIMEOUT,
+        timeout=timeout,
         seconds_between_writes=pause or None,
         seconds_between_requests=None,
         user_agent=f"backproof/{__version__}",

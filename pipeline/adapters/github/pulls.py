@@ -24,6 +24,13 @@ _URL = re.compile(
 )
 
 
+_ORIGINAL = re.compile(
+    r"(?:backport(?:s|ed)?(?: of)?|cherry[- ]?pick(?:s|ed)?(?: of| from)?|original(?: pull request| pr)?:?)\s+"
+    r"(?:(?:https?://[^/\s]+/)?[\w.-]+/[\w.-]+(?:/pull/|#)|#|pr #?)(\d{1,9})",
+    re.IGNORECASE,
+)
+
+
 class Answer(BaseModel):
     """What we read of an answer; GitHub adds fields at any time."""
 
@@ -58,6 +65,12 @@ class Pull(Answer):
     @property
     def text(self) -> str:
         return (self.body or "").replace("\r\n", "\n")
+
+    @property
+    def original(self) -> int | None:
+        """The pull request that this one says it backports."""
+        found = _ORIGINAL.search(f"{self.title}\n{self.text[:20_000]}")
+        return int(found[1]) if found and int(found[1]) != self.number else None
 
 
 class ChangedFile(Answer):
