@@ -12,7 +12,7 @@ from pipeline import matrix as matrices
 from pipeline import merge as merging
 from pipeline import plan, publish, render
 from pipeline.adapters.ci import Actions
-from pipeline.commands import shown
+from pipeline.commands import printed
 from pipeline.model import Finding, Outcome
 from pipeline.redaction import publishable
 
@@ -50,8 +50,8 @@ def merge_command(*, folders: tuple[Path, ...], kit: Path, out: Path, expected: 
     merged = merging.merge(folders, kit, expected=expected)
     merging.write(merged, out)
     text = render.merged(merged)
-    with shown.fenced():
-        shown.as_json(merged.model_dump(mode="json")) if as_json else click.echo(text)
+    with printed.fenced():
+        printed.as_json(merged.model_dump(mode="json")) if as_json else click.echo(text)
     if actions := Actions.here(lambda line: click.echo(line, err=True)):
         actions.summarise(text)
         actions.annotate(_shard_finding(each) for each in merged.shards if each.outcome is not Outcome.PASS)
@@ -68,10 +68,13 @@ def _shard_finding(shard: merging.Shard) -> Finding:
 @click.command()
 @click.argument("folder", metavar="RUN", type=_FOLDER)
 @click.option("--kit", type=_FOLDER, help="The kit; by default the one that the run names.")
-def present(*, folder: Path, kit: Path | None) -> None:
+@click.option(
+    "--lang", type=click.Choice(["en", "zh"]), default="en", show_default=True, help="The comment's language."
+)
+def present(*, folder: Path, kit: Path | None, lang: publish.Language) -> None:
     """Show RUN in the job that runs this: summary, annotations, outputs. Outside Actions, print the comment."""
     loaded = publish.load(folder, kit)
-    text = render.comment(loaded.story, loaded.plan)
+    text = render.comment(loaded.story, loaded.plan, language=lang)
     actions = Actions.here(click.echo)
     if actions is None:
         click.echo(text)
@@ -79,7 +82,7 @@ def present(*, folder: Path, kit: Path | None) -> None:
     actions.summarise(text)
     with actions.group("Findings"), actions.fenced():
         for stage in loaded.run.stages:
-            shown.row(publishable(f"{stage.stage}: {stage.outcome}: {stage.sentence}"))
+            printed.row(publishable(f"{stage.stage}: {stage.outcome}: {stage.sentence}"))
     found = [each for stage in loaded.run.stages for each in stage.findings if each.severity != "note"]
     # A job's log is public where the repository is.
     actions.annotate(each.model_copy(update={"text": publishable(each.text)}) for each in found)

@@ -14,7 +14,7 @@ from pipeline.adapters.ci import Actions
 from pipeline.adapters.git import Store
 from pipeline.adapters.github import Client, credentials, pulls
 from pipeline.adapters.github.client import api_url
-from pipeline.commands import shown
+from pipeline.commands import printed
 from pipeline.errors import ExitCode, PlanError
 from pipeline.ledger import Ledger
 from pipeline.model import Outcome
@@ -56,8 +56,8 @@ def audit(*, subject: str, folder: Path | None, as_json: bool) -> None:
     record = auditing.examine(_client(), _subject(subject, ledger, run))
     if ledger and run:
         _keep_audit(ledger, run, record, subject)
-    with shown.fenced():
-        shown.as_json(record.model_dump(mode="json")) if as_json else _print_audit(record)
+    with printed.fenced():
+        printed.as_json(record.model_dump(mode="json")) if as_json else _print_audit(record)
     sys.exit(ExitCode.PERSON if _open(record) else ExitCode.PASS)
 
 
@@ -118,29 +118,29 @@ def _open(record: AuditRecord) -> bool:
 
 
 def _print_audit(record: AuditRecord) -> None:
-    shown.row(f"{record.repo}#{record.pull} at {record.head[:12]}: {record.title}")
+    printed.row(f"{record.repo}#{record.pull} at {record.head[:12]}: {record.title}")
     for each in record.requests:
         state = "resolved" if each.resolved else "open"
         where = f"{each.path}:{each.lines}" if each.path else "the review"
         run = "" if each.in_run == "not-looked-at" else f", in the run {each.in_run}"
         closed = f", closed by {each.closed_by}" if each.closed_by else ""
-        shown.row(
+        printed.row(
             f"  request   {state}, in the head {each.in_head}{run}{closed}: {each.author} at {where}: {each.quote}"
         )
     for claim in record.claims:
-        shown.row(f"  claim     {', '.join(claim.kinds)}{', inherited' if claim.inherited else ''}: {claim.quote}")
+        printed.row(f"  claim     {', '.join(claim.kinds)}{', inherited' if claim.inherited else ''}: {claim.quote}")
     for commit in record.cancelled:
-        shown.row(f"  cancels   {commit.commit[:12]} {commit.subject}: {commit.why}")
+        printed.row(f"  cancels   {commit.commit[:12]} {commit.subject}: {commit.why}")
     for check in record.checks:
-        shown.row(f"  check     {check.name}: {check.state}")
+        printed.row(f"  check     {check.name}: {check.state}")
     for change in record.later:
-        shown.row(
+        printed.row(
             f"  later     #{change.number} {change.kind}{'' if change.merged else ', not merged'}: {change.title}"
         )
     for text in record.limits:
-        shown.row(f"  not seen  {text}")
+        printed.row(f"  not seen  {text}")
     for finding in record.findings:
-        shown.row(f"  {finding.severity}: {finding.where + ': ' if finding.where else ''}{finding.text}")
+        printed.row(f"  {finding.severity}: {finding.where + ': ' if finding.where else ''}{finding.text}")
 
 
 @click.command()
@@ -175,7 +175,7 @@ def publish_command(*, folder: Path, kit: Path | None, really: bool, lang: publi
     loaded = publish.load(folder, kit)
     prepared = publish.prepare(client, loaded, language=lang)
     if not really:
-        with shown.fenced():
+        with printed.fenced():
             _print_prepared(prepared)
         return
     record = publish.publish(client, loaded, prepared)
@@ -209,15 +209,15 @@ def similar_command(
     scene = scene or (default if default.is_file() else None)
     wanted = similar.fingerprint(the_plan, scene, model=model, mode=mode)
     rows = similar.search(_client(), the_plan.upstream.repo, wanted)
-    with shown.fenced():
+    with printed.fenced():
         click.echo(similar.as_json(wanted, rows)) if as_json else _print_similar(wanted, rows)
 
 
 def _print_similar(wanted: similar.Fingerprint, rows: tuple[similar.Alike, ...]) -> None:
-    shown.row("searched by " + "; ".join(f"{name} {value}" for name, value in wanted.shown.items()))
+    printed.row("searched by " + "; ".join(f"{name} {value}" for name, value in wanted.shown.items()))
     for each in rows:
         differs = f"; differs: {', '.join(each.differs)}" if each.differs else ""
-        shown.row(f"#{each.number} {each.stars} ({each.kind}, {each.state}) {each.title}")
-        shown.row(f"    shares {'; '.join(each.shared)}{differs}")
+        printed.row(f"#{each.number} {each.stars} ({each.kind}, {each.state}) {each.title}")
+        printed.row(f"    shares {'; '.join(each.shared)}{differs}")
     if not rows:
         click.echo("none that shares anything")

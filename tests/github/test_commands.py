@@ -137,6 +137,11 @@ def test_present_in_actions(run: Path, kit: Path, tmp_path: Path, monkeypatch: p
     assert "outcome<<" in (tmp_path / "output").read_text()
 
 
+def test_present_elsewhere_prints_the_comment(run: Path, kit: Path) -> None:
+    assert call("present", run, "--kit", kit).output.startswith("## Backport verification")
+    assert call("present", run, "--kit", kit, "--lang", "zh").output.startswith("## 回移验证")
+
+
 def test_merge_in_actions(run: Path, kit: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     in_actions(monkeypatch, tmp_path)
     cell = {"name": "c", "kit": "small", "branch": "release/1", "sha": "a", "device": "ascend", "labels": []}
