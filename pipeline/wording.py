@@ -73,7 +73,10 @@ def arm_sentence(cases: Sequence[Case], red: Sequence[Case]) -> str:
     """What one arm showed, counted; what the plan expects to be red still, and limits that it declares, are called so."""
     kinds = ", ".join(f"{kind} {count}" for kind, count in sorted(Counter(each.observed for each in red).items()))
     said = [f"{len(red)} of {len(cases)} cases red ({kinds})" if red else "green in every case that must be"]
-    planned = [each for each in cases if each.observed != "pass" and each.verdict == "as-expected" and each not in red]
+    counted = {id(each) for each in red}  # equality would compare every case with every other
+    planned = [
+        each for each in cases if each.observed != "pass" and each.verdict == "as-expected" and id(each) not in counted
+    ]
     fixups = sum(each.role == "proof" for each in planned)
     limits = sum(each.role == "limit" for each in planned)
     said += [f"{_count(fixups, 'proof')} of a fix-up red"] if fixups else []

@@ -207,8 +207,9 @@ def test_a_read_only_file_system_is_a_host_error(tmp_path: Path) -> None:
 def test_a_folder_of_another_user_is_a_host_error(tmp_path: Path) -> None:
     if os.geteuid() != 0:
         pytest.skip("needs root to become another user")
-    for folder in (tmp_path, *list(tmp_path.parents)[:2]):  # pytest closes its folders to others
-        folder.chmod(0o755)
+    for folder in (tmp_path, *tmp_path.parents):  # pytest closes its folders to others
+        if "pytest-" in str(folder):
+            folder.chmod(0o755)
     site = build(tmp_path / "site")
     before = picture(site)
 
