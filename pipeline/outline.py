@@ -10,7 +10,7 @@ from pipeline.contrast import Remark, flat, observed
 from pipeline.escape import one_line
 from pipeline.model import Arm, Evidence, Finding, Level, Outcome
 from pipeline.verdict import case_outcome
-from pipeline.wording import HEADLINES, LEVEL_NAMES
+from pipeline.wording import HEADLINES, level_names
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -80,12 +80,17 @@ class Outline:
     def ladder(self) -> tuple[tuple[str, bool], ...]:
         """Each level's name, and whether it was reached."""
         return tuple(
-            (name, self.run.level is not None and each <= self.run.level) for each, name in LEVEL_NAMES.items()
+            (name, self.run.level is not None and each <= self.run.level) for each, name in self._level_names.items()
         )
 
     @property
     def level_name(self) -> str:
-        return "not landed" if self.run.level is None else LEVEL_NAMES[Level(self.run.level)]
+        return "not landed" if self.run.level is None else self._level_names[Level(self.run.level)]
+
+    @property
+    def _level_names(self) -> dict[Level, str]:
+        found = self.story.validate
+        return level_names(found.device if found else self.run.settings.device)
 
     @property
     def reconstructed(self) -> tuple[PickedCommit, ...]:

@@ -45,7 +45,14 @@ _PASSES = {
     Level.DEVICE: "{proofs} on {branch} red without the backport and green with it, on the device itself",
     Level.SERVED: "{proofs} on {branch} red without the backport and green with it, on the device itself and under load",
 }
-_WHERE = {"emulator": "under emulation on a CPU"}
+_WHERE = {"emulator": "under emulation on a CPU", "cpu": "on a plain CPU, where nothing is emulated"}
+_OTHERWISE_CALLED = {"cpu": {Level.EMULATED: "checked on a CPU"}}
+"""The same level by another name: what ran as it is was not emulated."""
+
+
+def level_names(device: str) -> dict[Level, str]:
+    """The levels in the words of a run on that device."""
+    return {**LEVEL_NAMES, **_OTHERWISE_CALLED.get(device, {})}
 
 
 def pass_sentence(level: Level | None, *, branch: str, device: str, proofs: int, limits: int) -> str:
@@ -56,7 +63,7 @@ def pass_sentence(level: Level | None, *, branch: str, device: str, proofs: int,
         branch=branch, proofs=_count(proofs, "proof"), where=_WHERE.get(device, f"on {device}")
     )
     tail = f". {_count(limits, 'declared limit')} stay{'s' if limits == 1 else ''} red with it" if limits else ""
-    return f"PASS at level {int(level)} ({LEVEL_NAMES[level]}): {said}{tail}."
+    return f"PASS at level {int(level)} ({level_names(device)[level]}): {said}{tail}."
 
 
 def other_sentence(outcome: Outcome, cause: str) -> str:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import difflib
 from typing import TYPE_CHECKING, Final
 
-from pipeline.devices import ascend, emulator
+from pipeline.devices import ascend, cpu, emulator
 from pipeline.errors import PlanError
 
 if TYPE_CHECKING:
     from pipeline.devices.protocol import Device
 
-DEVICES: Final[dict[str, Device]] = {"emulator": emulator, "ascend": ascend}
+DEVICES: Final[dict[str, Device]] = {"emulator": emulator, "ascend": ascend, "cpu": cpu}
 
 
 def get(name: str) -> Device:

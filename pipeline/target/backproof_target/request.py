@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 SCHEMA = 1
-DEVICES = ("emulator", "ascend")
+DEVICES = ("emulator", "ascend", "cpu")
 
 
 class RequestError(Exception):

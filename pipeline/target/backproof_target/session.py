@@ -52,7 +52,7 @@ def run(request: Request) -> None:
 def _run(request: Request, answer: dict[str, Any], log: LaunchLog, watch: LoaderWatch) -> None:
     sys.path.extend(request.carried)
     reach = Reach(request.files, wanted=request.cover)
-    opened = _emulated(request, answer, log, reach) if request.device == "emulator" else _ascend(answer, log)
+    opened = _opened(request, answer, log, reach)
     watch.install()
     reach.start()
     try:
@@ -60,6 +60,22 @@ def _run(request: Request, answer: dict[str, Any], log: LaunchLog, watch: Loader
     finally:
         answer["reached"] = reach.stop()
         answer["limits"] += [reach.why_not] if reach.why_not else []
+
+
+def _opened(
+    request: Request, answer: dict[str, Any], log: LaunchLog, reach: Reach
+) -> Callable[[], AbstractContextManager[Any]]:
+    """What makes the device of each test; nothing of another device is imported."""
+    if request.device == "emulator":
+        return _emulated(request, answer, log, reach)
+    return _ascend(answer, log) if request.device == "ascend" else _cpu(answer)
+
+
+def _cpu(answer: dict[str, Any]) -> Callable[[], AbstractContextManager[Any]]:
+    from backproof_target import cpu
+
+    answer["limits"] = list(cpu.LIMITS)
+    return cpu.opened
 
 
 def _emulated(
