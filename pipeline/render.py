@@ -62,9 +62,9 @@ def template_folder() -> Traversable:
     return packaged if packaged.is_dir() else Path(__file__).resolve().parent.parent / "reports"
 
 
-def comment(story: Story, plan: Plan, *, language: Literal["en", "zh"] = "en") -> str:
-    """The drafted comment for the upstream pull request, in Markdown."""
-    environment = markdown_environment(_masker(story))
+def comment(story: Story, plan: Plan, *, language: Literal["en", "zh"] = "en", hide: Mask | None = None) -> str:
+    """The drafted comment for the upstream pull request, in Markdown; `hide` where it is not our machine's to mask."""
+    environment = markdown_environment(hide or _masker(story))
     text = environment.get_template(COMMENTS[language]).render(view=Outline.of(story, plan, short=True))
     return fit(_sections(text), COMMENT_LIMIT, _CUT_SAID[language])
 
@@ -108,28 +108,33 @@ def _inert(value: Any, text: Callable[[Any], str]) -> str:
     return value if isinstance(value, Markup) else text(value)
 
 
+def as_it_is(value: Any) -> str:
+    """Hides nothing but invisible characters: for what was masked where it was made."""
+    return escape.plain(str(value)[:_LONGEST])
+
+
 def _masker(story: Story) -> Mask:
     """Takes invisible characters out, then what is not for others: before escaping could hide any of it."""
     env = {f"TOKEN_{index}": value for index, value in enumerate(secrets())}
-    places, names = _places(story), _names(story)
+    known, named = places(story), names(story)
 
     def hide(value: Any) -> str:
         text = escape.plain(str(value)[:_LONGEST])
-        for path, word in places:
+        for path, word in known:
             text = text.replace(path, word)
-        return publishable(text, names=names, env=env)
+        return publishable(text, names=named, env=env)
 
     return hide
 
 
-def _names(story: Story) -> tuple[str, ...]:
+def names(story: Story) -> tuple[str, ...]:
     """What a run knows of its host: the comment and the page are for others to read."""
     facts = story.validate.device_facts if story.validate else {}
     named = [value for name, value in facts.items() if re.search(r"host|node|boot_id|serial", name)]
     return (*named, *((story.inventory.host, story.inventory.boot_id) if story.inventory else ()))
 
 
-def _places(story: Story) -> list[tuple[str, str]]:
+def places(story: Story) -> list[tuple[str, str]]:
     """Paths that mean nothing on another machine, the longest first, with the words of the commands."""
     found = {
         story.folder: "RUN",

@@ -5,8 +5,8 @@ The verdict and every report are made from this and from nothing else.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeVar
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from pipeline.audited import AuditRecord
 from pipeline.model import Record
@@ -97,26 +97,22 @@ def _flattened(groups: Iterable[tuple[Evidence, ...]]) -> Iterator[Evidence]:
 
 def read(ledger: Ledger, run: Run) -> Story:
     """The story of a run as its folder shows it now."""
-    story = Story(
-        run=run,
-        pick=_record(ledger, run, "pick/pick.json", PickRecord),
-        fixup=_record(ledger, run, "fixup/fixup.json", FixupRecord),
-        install=_record(ledger, run, "install/install.json", InstallRecord),
-        verify=_record(ledger, run, "verify/verify.json", VerifyRecord),
-        validate=_record(ledger, run, "validate/validate.json", ValidateRecord),
-        inventory=_record(ledger, run, "validate/inventory.json", DeviceInventory),
-        audit=_record(ledger, run, "audit/audit.json", AuditRecord),
-    )
+    records: dict[str, Any] = {name: _record(ledger, run, path, kind) for name, (path, kind) in RECORDS.items()}
+    story = Story(run=run, **records)
     altered = frozenset(each.path for each in story.evidence if not _holds(ledger, each))
-    return Story(
-        **{name: getattr(story, name) for name in ("run", *_RECORDS)},
-        altered=altered,
-        patch=_patch(ledger, run),
-        folder=str(ledger.folder),
-    )
+    return replace(story, altered=altered, patch=_patch(ledger, run), folder=str(ledger.folder))
 
 
-_RECORDS = ("pick", "fixup", "install", "verify", "validate", "inventory", "audit")
+RECORDS: dict[str, tuple[str, type[Record]]] = {
+    "pick": ("pick/pick.json", PickRecord),
+    "fixup": ("fixup/fixup.json", FixupRecord),
+    "install": ("install/install.json", InstallRecord),
+    "verify": ("verify/verify.json", VerifyRecord),
+    "validate": ("validate/validate.json", ValidateRecord),
+    "inventory": ("validate/inventory.json", DeviceInventory),
+    "audit": ("audit/audit.json", AuditRecord),
+}
+"""The parts of a story: where each record is, and what it is."""
 
 
 def before_report(run: Run) -> Run:

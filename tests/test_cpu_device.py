@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -86,7 +87,7 @@ def test_no_inventory_lifts_it_above_level_2(tmp_path: Path) -> None:
 
 def test_the_comment_never_calls_it_emulated(tmp_path: Path) -> None:
     told = story.read(on_cpu(tmp_path / "cpu").ledger, on_cpu(tmp_path / "cpu").run)
-    told = story.Story(run=verdict.judged(told), **{name: getattr(told, name) for name in story._RECORDS})
+    told = replace(told, run=verdict.judged(told))
     text = render.comment(told, plan())
     assert "2 checked on a CPU reached" in text
     assert "2 emulated" not in text
