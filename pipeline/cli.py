@@ -44,6 +44,8 @@ COMMANDS: Final[dict[str, str]] = {
     "reproduce": "pipeline.commands.history:reproduce_command",
     "audit": "pipeline.commands.github:audit",
     "new": "pipeline.commands.github:new",
+    "bundle": "pipeline.commands.bundle:bundle_command",
+    "verify-bundle": "pipeline.commands.bundle:verify_bundle",
     "publish": "pipeline.commands.github:publish_command",
     "similar": "pipeline.commands.github:similar_command",
     "matrix": "pipeline.commands.actions:matrix_command",

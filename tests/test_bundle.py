@@ -1,0 +1,305 @@
+"""A bundle is whole, in one form, and says what its records carry; anything else is refused."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import io
+import json
+import random
+import shutil
+import subprocess
+import tarfile
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from plain_job import make_job
+from stories import Folder, plan, proved
+
+from pipeline import bundle, story, verdict
+from pipeline.bundle import seal, ustar
+from pipeline.bundle.statement import PREDICATE_TYPE, TYPE
+from pipeline.errors import HostError
+from pipeline.ledger import sha256_of
+from pipeline.publish import Loaded
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+Files = dict[str, bytes]
+SECRET = "s3cret-of-the-environment"  # noqa: S105 - made up
+
+
+def loaded(folder: Folder) -> Loaded:
+    ledger = folder.save()
+    said = verdict.summarise(folder.run, ledger)
+    ledger.save_run(said)
+    ledger.event("start")
+    told = story.read(ledger, story.before_report(said))
+    return Loaded(ledger=ledger, plan=plan(), story=replace(told, run=verdict.judged(told)), said=said)
+
+
+@pytest.fixture
+def made(tmp_path: Path) -> Path:
+    return bundle.make(loaded(proved(tmp_path / "run")), tmp_path / "run.tar.gz").file
+
+
+def inside(file: Path) -> Files:
+    return ustar.read(seal.opened(file), most=1000)
+
+
+def forged(file: Path, change: Callable[[Files], None]) -> Path:
+    """As somebody would who knows how to seal, and keeps the manifest right."""
+    files = inside(file)
+    change(files)
+    manifest = json.loads(files["manifest.json"])
+    for each in manifest["files"]:
+        if each["path"] in files:
+            data = files[each["path"]]
+            each["sha256"], each["size"], each["redacted"] = hashlib.sha256(data).hexdigest(), len(data), True
+    files["manifest.json"] = json.dumps(manifest).encode()
+    file.write_bytes(seal.sealed(ustar.written(files)))
+    return file
+
+
+def test_a_real_run_is_verified_where_nothing_of_it_is_left(tmp_path: Path) -> None:
+    job = make_job(tmp_path / "made here")
+    assert job.run().returncode == 0
+    done = job.backproof("bundle", str(job.run_folder), "--out", "one.tar.gz")
+    assert done.returncode == 0, done.stderr
+    assert job.backproof("bundle", str(job.run_folder), "--out", "two.tar.gz").returncode == 0
+    file = job.folder / "one.tar.gz"
+    assert file.read_bytes() == (job.folder / "two.tar.gz").read_bytes()
+    assert sha256_of(file) in done.stdout
+    head = json.loads((job.run_folder / "fixup" / "fixup.json").read_text())["head"]
+    original = sha256_of(job.run_folder / "validate" / "validate.json")
+    away = tmp_path / "there"
+    away.mkdir()
+    shutil.move(file, away / "b.tar.gz")
+    for gone in (job.run_folder, job.kit, job.upstream.folder, job.target.folder):
+        shutil.rmtree(gone)
+    told = job.backproof("verify-bundle", str(away / "b.tar.gz"), HOME=str(away))
+    assert told.returncode == 0, told.stderr
+    assert "PASS at level 2 (checked on a CPU)" in told.stdout
+    assert "to the byte" in told.stdout
+    subprocess.run(["tar", "-xzf", "b.tar.gz"], cwd=away, check=True)
+    comment = job.backproof("verify-bundle", "--comment", str(away / "b.tar.gz"))
+    assert comment.stdout == (away / "run" / "comment.md").read_text()
+    statement = json.loads((away / "statement.json").read_text())
+    assert (statement["_type"], statement["predicateType"]) == (TYPE, PREDICATE_TYPE)
+    assert statement["subject"][0]["digest"]["gitCommit"] == head
+    assert {each["name"] for each in statement["subject"][1:]} == {"src/demo/ops/conv.py", "src/demo/ops/rows.py"}
+    assert all(set(each["digest"]) == {"gitBlob", "sha256"} for each in statement["subject"][1:])
+    predicate = statement["predicate"]
+    assert (predicate["outcome"], predicate["level"], predicate["signed"]) == (
+        "pass",
+        {"number": 2, "name": "checked on a CPU"},
+        False,
+    )
+    listed = {each["path"]: each for each in json.loads((away / "manifest.json").read_text())["files"]}
+    entry = listed["run/validate/validate.json"]
+    assert entry["original_sha256"] == entry["recorded_sha256"] == original
+    for path, each in listed.items():
+        assert sha256_of(away / path) == each["sha256"]
+    everything = b"".join(path.read_bytes() for path in away.rglob("*") if path.is_file() and path.suffix != ".gz")
+    assert str(tmp_path).encode() not in everything
+
+
+def test_any_altered_byte_is_refused(made: Path) -> None:
+    data = made.read_bytes()
+    dice = random.Random(7)  # noqa: S311 - a repeatable choice
+    places = [*range(64), *range(len(data) - 200, len(data)), *(dice.randrange(len(data)) for _ in range(1500))]
+    for place in places:
+        altered = bytearray(data)
+        altered[place] ^= 1 << dice.randrange(8)
+        made.write_bytes(altered)
+        with pytest.raises(HostError, match="does not verify"):
+            bundle.check(made)
+    for cut in (data[:-1], data[:1000], b"", data + b"\0", data + data, data[:-100] + data[-99:]):
+        made.write_bytes(cut)
+        with pytest.raises(HostError, match="does not verify"):
+            bundle.check(made)
+    made.write_bytes(data)
+    assert bundle.check(made).same_comment
+
+
+def _replace(name: str, old: bytes, new: bytes) -> Callable[[Files], None]:
+    def change(files: Files) -> None:
+        assert old in files[name]
+        files[name] = files[name].replace(old, new)
+
+    return change
+
+
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [
+        (_replace("run/comment.md", b"emulated", b"device  "), "comment.md is not what the records"),
+        (_replace("statement.json", b'"number": 2', b'"number": 4'), "statement.json is not what the records"),
+        (lambda files: files.pop("run/run.json"), "differ: run/run.json"),
+        (_replace("run/pick/pick.json", b"a" * 40, b"f" * 40), "statement.json is not what"),
+        (_replace("run/validate/validate.json", b'"observed": "pass"', b'"observed": "fail"'), "is not what"),
+        (lambda files: files.update({"run/more.txt": b"more"}), "differ: run/more.txt"),
+        (lambda files: files.update({"run/run.json": b"{}"}), "run.json: "),
+        (lambda files: files.update({"plan.json": b"[" * 100_000}), "plan.json: "),
+    ],
+)
+def test_a_forger_who_seals_again_must_still_agree_with_the_records(
+    made: Path, change: Callable[[Files], None], why: str
+) -> None:
+    with pytest.raises(HostError) as caught:
+        bundle.check(forged(made, change))
+    assert why in caught.value.why
+
+
+def _member(name: str, kind: bytes = tarfile.REGTYPE, data: bytes = b"x") -> tarfile.TarInfo:
+    info = tarfile.TarInfo(name)
+    info.type, info.linkname = kind, "/etc/passwd" if kind != tarfile.REGTYPE else ""
+    info.size = len(data) if kind == tarfile.REGTYPE else 0
+    return info
+
+
+@pytest.mark.parametrize(
+    ("name", "kind", "why"),
+    [
+        ("../escaped", tarfile.REGTYPE, "not a plain path"),
+        ("/etc/cron.d/x", tarfile.REGTYPE, "not a plain path"),
+        ("run/../../x", tarfile.REGTYPE, "not a plain path"),
+        ("run//x", tarfile.REGTYPE, "not a plain path"),
+        ("./x", tarfile.REGTYPE, "not a plain path"),
+        ("run\\x", tarfile.REGTYPE, "not a plain path"),
+        ("run/x\n", tarfile.REGTYPE, "not a plain path"),
+        ("run/link", tarfile.SYMTYPE, "a link"),
+        ("run/link", tarfile.LNKTYPE, "a link"),
+        ("run/device", tarfile.CHRTYPE, "a device"),
+        ("run/folder", tarfile.DIRTYPE, "a folder"),
+        ("n" * 300, tarfile.REGTYPE, "something else than regular files"),
+    ],
+)
+def test_other_archives_are_refused(tmp_path: Path, name: str, kind: bytes, why: str) -> None:
+    plain, file = tmp_path / "plain.tar", tmp_path / "b.tar.gz"
+    with tarfile.open(plain, "w") as archive:
+        archive.addfile(_member(name, kind), io.BytesIO(b"x"))
+    file.write_bytes(seal.sealed(plain.read_bytes()))
+    with pytest.raises(HostError) as caught:
+        bundle.check(file)
+    assert why in caught.value.why
+
+
+def test_what_hides_in_padding_order_or_doubles_is_refused(made: Path) -> None:
+    data = seal.opened(made)
+    first = len(inside(made)["manifest.json"])
+    hidden = bytearray(data)
+    hidden[512 + first] ^= 65  # behind the end of the first file
+    owner = bytearray(data)
+    owner[100:107] = b"0004755"
+    for strange in (bytes(hidden), bytes(owner), data + b"x" * 512, data + bytes(512), data[:-512]):
+        made.write_bytes(seal.sealed(strange))
+        with pytest.raises(HostError, match="does not verify"):
+            bundle.check(made)
+    made.write_bytes(seal.sealed(ustar.written({"a": b"1"})[:-1024] * 2 + bytes(1024)))
+    with pytest.raises(HostError) as caught:
+        bundle.check(made)
+    assert "twice" in caught.value.why
+
+
+def test_a_bomb_is_refused_before_it_is_unpacked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(seal, "LARGEST", 1_000_000)
+    file = tmp_path / "b.tar.gz"
+    file.write_bytes(seal.sealed(bytes(2_000_000)))
+    assert file.stat().st_size < 10_000
+    with pytest.raises(HostError) as caught:
+        bundle.check(file)
+    assert "unpacks to more than" in caught.value.why
+    file.write_bytes(bytes(1_000_001))
+    with pytest.raises(HostError) as caught:
+        bundle.check(file)
+    assert "more than 1000000 bytes" in caught.value.why
+    file.write_bytes(seal.sealed(ustar.written({f"f{index}": b"" for index in range(1_900)})[:900_000]))
+    monkeypatch.setattr(seal, "MOST_FILES", 100)
+    with pytest.raises(HostError) as caught:
+        bundle.check(file)
+    assert "more than 100 files" in caught.value.why
+
+
+def test_redaction_says_both_hashes_and_breaks_no_record(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MY_TOKEN", SECRET)
+    folder = proved(tmp_path / "run")
+    text = f"token {SECRET}; /home/ann/x; 10.1.2.3; ann@example.org\n"
+    note = folder.proof("validate/note.log", text, "what it printed")
+    broken = folder.proof("validate/broken.json", f'{{"a": "{SECRET}"', "cut")
+    folder.stage("triage", evidence=(note, broken))
+    file = bundle.make(loaded(folder), tmp_path / "b.tar.gz").file
+    found = inside(file)
+    assert found["run/validate/note.log"] == b"token ***; /home/USER/x; ADDRESS; MAIL\n"
+    assert SECRET.encode() not in b"".join(found.values())
+    entry = next(each for each in bundle.check(file).manifest.files if each.path == "run/validate/note.log")
+    assert entry.redacted
+    assert entry.original_sha256 == entry.recorded_sha256 == note.sha256
+    assert entry.sha256 == hashlib.sha256(found["run/validate/note.log"]).hexdigest() != note.sha256
+    assert bundle.check(file).told.story.run.level == 2
+
+
+def test_a_patch_keeps_its_authors_so_that_it_still_applies(tmp_path: Path) -> None:
+    folder = Folder(tmp_path / "run")
+    folder.pick()
+    folder.fixup("From: Ann <ann@example.org>\n+host = '10.0.0.1'\n")
+    found = inside(bundle.make(loaded(folder), tmp_path / "b.tar.gz").file)
+    assert found["run/fixup/backport.mbox"] == b"From: Ann <ann@example.org>\n+host = '10.0.0.1'\n"
+
+
+def test_evidence_that_was_altered_before_is_carried_as_not_established(tmp_path: Path) -> None:
+    folder = proved(tmp_path / "run")
+    run = loaded(folder)
+    (folder.path / "verify" / "complete.json").write_text("altered")
+    (folder.path / "verify" / "reached.json").unlink()
+    told = story.read(run.ledger, story.before_report(run.said))
+    late = replace(run, story=replace(told, run=verdict.judged(told)))
+    checked = bundle.make(late, tmp_path / "b.tar.gz").checked
+    assert checked.told.story.run.outcome == "error"
+    assert checked.told.story.altered == {"verify/complete.json", "verify/reached.json"}
+    assert [each.path for each in checked.manifest.missing] == ["verify/reached.json"]
+    predicate: dict[str, Any] = json.loads(inside(tmp_path / "b.tar.gz")["statement.json"])["predicate"]
+    assert (predicate["outcome"], predicate["level"]["number"]) == ("error", 0)
+
+
+@pytest.mark.parametrize("path", ["../outside.txt", "/etc/hostname"])
+def test_evidence_outside_the_run_folder_is_never_read(tmp_path: Path, path: str) -> None:
+    folder = proved(tmp_path / "run")
+    (tmp_path / "outside.txt").write_text("private")
+    fine = folder.proof("validate/a.txt", "a", "a")
+    folder.stage("triage", evidence=(fine.model_copy(update={"path": path}),))
+    with pytest.raises(HostError, match="no bundle"):
+        bundle.make(loaded(folder), tmp_path / "b.tar.gz")
+    assert not (tmp_path / "b.tar.gz").exists()
+
+
+def test_a_link_in_the_run_folder_is_missing_and_not_followed(tmp_path: Path) -> None:
+    folder = proved(tmp_path / "run")
+    (tmp_path / "outside.txt").write_text("private")
+    fine = folder.proof("validate/a.txt", "private", "a")
+    (folder.path / "validate" / "a.txt").unlink()
+    (folder.path / "validate" / "a.txt").symlink_to(tmp_path / "outside.txt")
+    folder.stage("triage", evidence=(fine,))
+    checked = bundle.make(loaded(folder), tmp_path / "b.tar.gz").checked
+    assert [each.path for each in checked.manifest.missing] == ["validate/a.txt"]
+
+
+def test_no_bundle_of_a_run_that_is_at_work(tmp_path: Path) -> None:
+    run = loaded(proved(tmp_path / "run"))
+    with run.ledger.locked(), pytest.raises(HostError, match="another run works"):
+        bundle.make(run, tmp_path / "b.tar.gz")
+
+
+def test_other_programs_read_it(made: Path) -> None:
+    with tarfile.open(made) as archive:
+        names = archive.getnames()
+        assert {each.mode for each in archive.getmembers()} == {0o644}
+    assert names == sorted(inside(made))
+    assert gzip.decompress(made.read_bytes()) == seal.opened(made)
+    long = {f"{'folder/' * 20}{'n' * 80}.json": b"1", "ä.txt": b"2"}
+    assert ustar.read(ustar.written(long), most=2) == long
+    with pytest.raises(ustar.Strange, match="too long"):
+        ustar.written({"n" * 101: b""})
