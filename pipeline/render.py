@@ -15,10 +15,11 @@ from typing import TYPE_CHECKING, Any, Literal
 from jinja2 import Environment, FunctionLoader, StrictUndefined
 from markupsafe import Markup
 
-from pipeline import escape
+from pipeline import __version__, escape
 from pipeline.outline import Outline
-from pipeline.redaction import publishable, secrets
-from pipeline.wording import HEADLINES
+from pipeline.redaction import publishable, redact, secrets
+from pipeline.timeline import Timeline
+from pipeline.wording import HEADLINES, TRIAGE_HEADLINES
 
 if TYPE_CHECKING:
     from importlib.resources.abc import Traversable
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from pipeline.merge import Merged
     from pipeline.plan import Plan
     from pipeline.story import Story
+    from pipeline.triage import TriageResult
 
 Mask = Callable[[Any], str]
 
@@ -81,6 +83,16 @@ def merged(found: Merged) -> str:
     environment = markdown_environment(lambda value: publishable(escape.plain(str(value)[:_LONGEST]), env=env))
     text = environment.get_template("merged.md.j2").render(merged=found, headline=HEADLINES[found.outcome])
     return fit(_sections(text), COMMENT_LIMIT)
+
+
+def triage_page(result: TriageResult) -> str:
+    """What a triage found as one HTML file: the first scene, the timeline, the lines."""
+    env = {f"TOKEN_{index}": value for index, value in enumerate(secrets())}
+    environment = html_environment(lambda value: redact(escape.plain(str(value)[:_LONGEST]), env=env))
+    headline, tone = TRIAGE_HEADLINES[result.outcome]
+    return environment.get_template("triage.html.j2").render(
+        result=result, chart=Timeline.of(result), headline=headline, tone=tone, version=__version__
+    )
 
 
 def markdown_environment(hide: Mask) -> Environment:

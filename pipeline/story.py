@@ -18,6 +18,7 @@ from pipeline.records import (
     ValidateRecord,
     VerifyRecord,
 )
+from pipeline.triage.result import TriageResult
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -48,6 +49,7 @@ class Story:
     validate: ValidateRecord | None = None
     inventory: DeviceInventory | None = None
     audit: AuditRecord | None = None
+    triage: TriageResult | None = None
     altered: frozenset[str] = frozenset()
     patch: str = ""
     folder: str = ""
@@ -111,6 +113,7 @@ RECORDS: dict[str, tuple[str, type[Record]]] = {
     "validate": ("validate/validate.json", ValidateRecord),
     "inventory": ("validate/inventory.json", DeviceInventory),
     "audit": ("audit/audit.json", AuditRecord),
+    "triage": ("triage/triage.json", TriageResult),
 }
 """The parts of a story: where each record is, and what it is."""
 

@@ -28,6 +28,12 @@ HEADLINES = {
     Outcome.PERSON: "A PERSON IS NEEDED: no verdict yet",
     Outcome.FAIL: "FAIL: the backport does not hold",
 }
+TRIAGE_HEADLINES = {
+    "first-scene": ("First scene found", "fail"),
+    "only-echoes": ("Only echoes: the cause is not in these files", "inconclusive"),
+    "nothing": ("No failure found", "pass"),
+}
+"""The heading of each outcome of a triage, and the tone in which it is shown."""
 NOTHING_ELSE = {
     Outcome.PASS: "",
     Outcome.SKIP: "no stage ran",

@@ -21,12 +21,15 @@ from pipeline.triage import markdown, rules, terminal, triage
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from pipeline.triage import TriageResult
+
 
 @click.command("triage")
 @click.argument("paths", metavar="PATH...", nargs=-1, required=True, type=click.Path(path_type=Path))
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON (docs/triage.md).")
 @click.option("--markdown", "as_markdown", is_flag=True, help="Print the result as Markdown.")
-def triage_command(*, paths: Sequence[Path], as_json: bool, as_markdown: bool) -> None:
+@click.option("--html", "page", type=click.Path(path_type=Path, dir_okay=False), help="Also write the timeline page.")
+def triage_command(*, paths: Sequence[Path], as_json: bool, as_markdown: bool, page: Path | None) -> None:
     """Name the first scene of a failure from logs, folders or archives, not its echo.
 
     Exit code 1 when a first scene was found, 0 when not.
@@ -39,6 +42,8 @@ def triage_command(*, paths: Sequence[Path], as_json: bool, as_markdown: bool) -
                 next_step="name a log, a folder or an archive",
             )
     found = triage(paths)
+    if page is not None:
+        _write_page(page, found)
     if as_json:
         click.echo(found.model_dump_json(indent=2))
     elif as_markdown:
@@ -46,6 +51,12 @@ def triage_command(*, paths: Sequence[Path], as_json: bool, as_markdown: bool) -
     else:
         terminal.show(found, Console(highlight=False))
     sys.exit(found.exit_code)
+
+
+def _write_page(path: Path, found: TriageResult) -> None:
+    from pipeline import ledger, render  # noqa: PLC0415 - reading a log does not wait for templates
+
+    ledger.write_atomic(path, render.triage_page(found).encode())
 
 
 @click.group("rules")
