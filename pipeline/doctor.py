@@ -71,9 +71,9 @@ def read(python: Path | None, *, root: Path = Path("/"), env: Mapping[str, str] 
 
 def compare(readings: Iterable[Reading], baseline: Mapping[str, str]) -> tuple[Deviation, ...]:
     """One row per version of the baseline, equal ones too, then what else was read."""
-    found = {_key(each.name): each for each in readings}
-    rows = [_version_row(name, expected, found.get(_key(name))) for name, expected in baseline.items()]
-    known = {_key(name) for name in baseline}
+    found = {key(each.name): each for each in readings}
+    rows = [_version_row(name, expected, found.get(key(name))) for name, expected in baseline.items()]
+    known = {key(name) for name in baseline}
     rows += [
         Deviation(
             subject="version",
@@ -127,7 +127,8 @@ def _plain(value: str) -> str:
         return value
 
 
-def _key(name: str) -> str:
+def key(name: str) -> str:
+    """One spelling of a package's name."""
     return re.sub(r"[-_.]+", "-", name).lower()
 
 

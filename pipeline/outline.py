@@ -6,17 +6,24 @@ import shlex
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from pipeline.contrast import Remark, flat, observed
+from pipeline.chain import chain
+from pipeline.contrast import Remark, observed
+from pipeline.doctor import Reading, compare, key
 from pipeline.escape import one_line
 from pipeline.model import Arm, Evidence, Finding, Level, Outcome
+from pipeline.sides import sides
+from pipeline.timeline import Timeline
 from pipeline.verdict import case_outcome
 from pipeline.wording import HEADLINES, level_names
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from pipeline.chain import Link
+    from pipeline.doctor import Deviation
     from pipeline.plan import Plan
-    from pipeline.records import Case, PickedCommit, Run, StageResult
+    from pipeline.records import Case, PickedCommit, Run
+    from pipeline.sides import Side
     from pipeline.story import Story
 
 _PROOF_STAGES = ("pick", "fixup", "install", "verify", "validate")
@@ -182,13 +189,28 @@ class Outline:
         )
 
     @property
-    def observations(self) -> dict[int, tuple[tuple[str, str], ...]]:
-        """The observations of each shown case, by its place."""
-        return {index: tuple(flat(each.observations))[:20] for index, each in enumerate(self.cases.shown)}
+    def chain(self) -> tuple[Link, ...]:
+        return chain(self.story)
 
     @property
-    def stages(self) -> tuple[StageResult, ...]:
-        return self.run.stages
+    def sides(self) -> tuple[Side, ...]:
+        """The patch beside upstream's; where upstream's was not kept, what landed alone."""
+        fixups = [each.landed or "" for each in (self.story.fixup.fixups if self.story.fixup else ())]
+        dropped = [path for each in (self.story.pick.commits if self.story.pick else ()) for path in each.dropped]
+        return sides(self.story.upstream, self.story.patch, fixups=fixups, dropped=dropped)
+
+    @property
+    def timeline(self) -> Timeline | None:
+        return Timeline.of(self.story.triage) if self.story.triage else None
+
+    @property
+    def drift(self) -> tuple[tuple[Deviation, str], ...]:
+        """What was found beside what the release was validated with, and the stage that found it."""
+        found = self.environment.shown
+        readings = [Reading(name=name, value=value, source=f"stage {stage}") for name, value, _, stage in found]
+        stages = {key(name): stage for name, _, _, stage in found}
+        rows = compare(readings, self.plan.baseline.versions) if readings else ()
+        return tuple((each, stages.get(key(each.name), "")) for each in rows)
 
     @property
     def commands(self) -> str:

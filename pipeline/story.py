@@ -34,6 +34,7 @@ AFTERWARDS = frozenset({"report", "publish"})
 BESIDE = frozenset({"audit"})
 """What tells of the pull request: shown, and no part of the proof either."""
 PATCH = "fixup/backport.mbox"
+UPSTREAM = "pick/upstream.mbox"
 _PATCH_LIMIT = 200_000
 
 
@@ -52,6 +53,7 @@ class Story:
     triage: TriageResult | None = None
     altered: frozenset[str] = frozenset()
     patch: str = ""
+    upstream: str = ""
     folder: str = ""
 
     @property
@@ -102,7 +104,13 @@ def read(ledger: Ledger, run: Run) -> Story:
     records: dict[str, Any] = {name: _record(ledger, run, path, kind) for name, (path, kind) in RECORDS.items()}
     story = Story(run=run, **records)
     altered = frozenset(each.path for each in story.evidence if not _holds(ledger, each))
-    return replace(story, altered=altered, patch=_patch(ledger, run), folder=str(ledger.folder))
+    return replace(
+        story,
+        altered=altered,
+        patch=_patch(ledger, run, PATCH),
+        upstream=_patch(ledger, run, UPSTREAM),
+        folder=str(ledger.folder),
+    )
 
 
 RECORDS: dict[str, tuple[str, type[Record]]] = {
@@ -142,8 +150,8 @@ def _holds(ledger: Ledger, evidence: Evidence) -> bool:
         return False
 
 
-def _patch(ledger: Ledger, run: Run) -> str:
-    if not _registered(ledger, run, PATCH):
+def _patch(ledger: Ledger, run: Run, path: str) -> str:
+    if not _registered(ledger, run, path):
         return ""
-    with (ledger.folder / PATCH).open("rb") as stream:
+    with (ledger.folder / path).open("rb") as stream:
         return stream.read(_PATCH_LIMIT).decode("utf-8", "replace")

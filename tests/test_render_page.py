@@ -18,8 +18,9 @@ from pipeline import render
 
 VOID = {"meta", "br"}
 TAG_NAMES = """html head meta title style body header div main section aside article footer h1 h2 h3 p ol ul li dl dt dd b
-span a code pre br table thead tbody tr th td details summary"""
-ATTRIBUTE_NAMES = "lang charset name content http-equiv class id href scope tabindex aria-label aria-labelledby"
+span a code pre br table thead tbody tr th td details summary svg path rect circle line text desc"""
+ATTRIBUTE_NAMES = """lang charset name content http-equiv class id href scope tabindex role aria-label aria-labelledby
+aria-hidden viewbox x y x1 x2 y1 y2 cx cy r d width height text-anchor"""
 TAGS, ATTRIBUTES = set(TAG_NAMES.split()), set(ATTRIBUTE_NAMES.split())
 
 
@@ -69,7 +70,7 @@ def test_the_page_is_whole_and_needs_nothing(tmp_path: Path, make: Any) -> None:
 def test_the_verdict_comes_first_and_values_are_text(tmp_path: Path) -> None:
     text = Reader(page(proved(tmp_path))).text
     body = text[text.index("Backproof ·") :]
-    assert body.index("PASS at level 2 (emulated)") < body.index("The arms") < body.index("Stages")
+    assert body.index("PASS at level 2 (emulated)") < body.index("The arms") < body.index("The chain of claims")
     assert "24 of 36 steps failed · out-of-range 24" in text
     assert "+x = n" in text
     assert "reused, equal inputs" in text

@@ -163,7 +163,19 @@ def _result(ctx: Context, store: Store, record: PickRecord, attempt: PickAttempt
             command=f"git format-patch {record.base[:12]}..{record.head[:12]}",
         )
     )
-    return _landed(record, tuple(evidence))
+    return _landed(record, (*evidence, *_upstream(ctx, store, record)))
+
+
+def _upstream(ctx: Context, store: Store, record: PickRecord) -> tuple[Evidence, ...]:
+    """The source commits as they are upstream, to lay beside what landed. A merge commit is no mail: it is left out."""
+    named = {each.source: store.commit(each.source).parents for each in record.commits}
+    mails = [store.patch(parents[0], sha) for sha, parents in named.items() if len(parents) == 1]
+    if not mails:
+        return ()
+    file = ctx.ledger.folder / NAME / "upstream.mbox"
+    file.write_bytes(b"".join(mails))
+    command = " && ".join(f"git format-patch --stdout -1 {sha[:12]}" for sha in named)
+    return (ctx.ledger.evidence(file, claim="the commits as they are upstream, drops included", command=command),)
 
 
 def _stopped(record: PickRecord, evidence: tuple[Evidence, ...]) -> StageResult:
