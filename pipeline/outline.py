@@ -30,6 +30,8 @@ _PROOF_STAGES = ("pick", "fixup", "install", "verify", "validate")
 _REFS = 12
 _ROWS_SHORT = 60
 _ROWS_LONG = 2000
+_FINDINGS_LONG = 10_000
+"""As many as a browser opens at once: tests/test_browser.py."""
 _WEIGHT = {"fail": 0, "warning": 1, "note": 2}
 
 
@@ -154,7 +156,7 @@ class Outline:
         found += [(each, "verify", claim.evidence) for claim in self.story.claims for each in claim.findings]
         once: dict[Finding, tuple[Finding, str, tuple[Evidence, ...]]] = {each[0]: each for each in reversed(found)}
         kept = [each for each in reversed(once.values()) if not self.short or each[0].severity != "note"]
-        return self._rows(sorted(kept, key=lambda each: _WEIGHT[each[0].severity]))
+        return self._rows(sorted(kept, key=lambda each: _WEIGHT[each[0].severity]), _FINDINGS_LONG)
 
     @property
     def missing(self) -> Rows:
@@ -229,7 +231,7 @@ class Outline:
         ]
         return "\n".join(lines)
 
-    def _rows(self, rows: Any) -> Rows:
+    def _rows(self, rows: Any, long: int = _ROWS_LONG) -> Rows:
         found: Sequence[Any] = tuple(rows)
-        limit = _ROWS_SHORT if self.short else _ROWS_LONG
+        limit = _ROWS_SHORT if self.short else long
         return Rows(shown=tuple(found[:limit]), more=max(0, len(found) - limit))
