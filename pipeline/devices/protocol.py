@@ -6,10 +6,34 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from contextlib import AbstractContextManager
     from pathlib import Path
 
-    from pipeline.model import Level
+    from pipeline.model import Arm, Level, Record
     from pipeline.plan import Check, Expected, Plan
+    from pipeline.records import DeviceInventory
+
+
+class Session(Protocol):
+    """The time that a run has the device."""
+
+    @property
+    def inventory(self) -> DeviceInventory | None:
+        """What the device says of itself; None where there is no hardware."""
+        ...
+
+    @property
+    def details(self) -> Record | None:
+        """All that was read about it, for the run folder."""
+        ...
+
+    def environment(self, arm: Arm, name: str) -> Mapping[str, str]:
+        """What a process on this device gets beside the service's environment, for example its own log folder."""
+        ...
+
+    def spoiled(self) -> str:
+        """Why results since the start say nothing (a card went bad); empty when the device is as well as it was."""
+        ...
 
 
 class Device(Protocol):
@@ -48,4 +72,12 @@ class Device(Protocol):
 
     def request(self, kit: Path, plan: Plan, variant: str) -> dict[str, Any] | None:
         """The device's part of the request to the check runner."""
+        ...
+
+    def opened(self, python: Path, folder: Path, env: Mapping[str, str]) -> AbstractContextManager[Session]:
+        """Have the device for the time of the block; `folder` gets logs, `env` is what the service would have.
+
+        Raises:
+            DeviceError: it is not there, not well, or somebody else has it.
+        """
         ...

@@ -4,32 +4,25 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from pipeline.adapters import proc
-from pipeline.errors import DeviceError
+from pipeline.devices.ascend import inventory, session
 from pipeline.model import Level
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from contextlib import AbstractContextManager
     from pathlib import Path
 
+    from pipeline.devices.protocol import Session
     from pipeline.plan import Check, Expected, Plan
 
-NAME = "ascend"
+NAME = inventory.NAME
 LEVEL = Level.DEVICE
 PARALLEL = 1
 FORKS = False
 
 
 def describe(python: Path) -> dict[str, str]:
-    del python
-    done = proc.run(["npu-smi", "info"], timeout=60)
-    if done.code != 0:
-        raise DeviceError(
-            "no NPU can be used on this host",
-            why=f"`npu-smi info` ended with code {done.code}: {(done.error_text or done.text).strip()[-300:]}",
-            next_step="run on an NPU host with its driver, or use --device emulator (level 2 at most)",
-        )
-    return {"device": "ascend", "npu-smi": done.text.strip()}
+    return inventory.described(inventory.take(python))
 
 
 def variants(plan: Plan, check: Check) -> Mapping[str, Expected]:
@@ -40,3 +33,7 @@ def variants(plan: Plan, check: Check) -> Mapping[str, Expected]:
 def request(kit: Path, plan: Plan, variant: str) -> dict[str, Any] | None:
     del kit, plan, variant
     return None
+
+
+def opened(python: Path, folder: Path, env: Mapping[str, str]) -> AbstractContextManager[Session]:
+    return session.opened(python, folder, env)
