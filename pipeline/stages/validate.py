@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from pipeline.context import Context
-    from pipeline.devices.protocol import Device
+    from pipeline.devices.protocol import Device, Session
     from pipeline.model import Evidence
 
 NAME = "validate"
@@ -44,20 +45,40 @@ def inputs(ctx: Context) -> Mapping[str, Any]:
 
 def run(ctx: Context) -> StageResult:
     device = devices.get(ctx.settings.device)
-    facts = device.describe(Path(ctx.settings.python))
+    python = Path(ctx.settings.python)
+    facts = device.describe(python)
     cases: list[Case] = []
     limits: dict[str, None] = {}
-    for arm in Arm:
-        with arms.installed(ctx, arm) as hashes:
-            for case, said in _arm(ctx, device, arm, hashes):
-                cases.append(case)
-                limits |= dict.fromkeys(said)
+    with device.opened(python, ctx.ledger.stage_folder(NAME), ctx.plan.verify.service.env) as session:
+        for arm in Arm:
+            with arms.installed(ctx, arm) as hashes:
+                for case, said in _arm(ctx, device, session, arm, hashes):
+                    cases.append(case)
+                    limits |= dict.fromkeys(said)
+        if spoiled := session.spoiled():
+            cases = [_spoiled(case, spoiled) for case in cases]
+        kept = _inventory(ctx, session)
     record = ValidateRecord(device=device.NAME, device_facts=facts, cases=tuple(cases), limits=tuple(limits))
-    return _result(ctx, record)
+    return _result(ctx, record, kept)
+
+
+def _spoiled(case: Case, why: str) -> Case:
+    """What a bad card showed says nothing about the backport: ERROR, whatever it was, never FAIL."""
+    return case.model_copy(update={"verdict": "error", "sentence": f"{case.sentence}; but {why}"})
+
+
+def _inventory(ctx: Context, session: Session) -> list[Evidence]:
+    """What the device says of itself, from the same host and boot as the results; none for an emulator."""
+    if session.inventory is None:
+        return []
+    kept = [(ctx.ledger.write(f"{NAME}/inventory.json", session.inventory), "the device, its driver and its runtime")]
+    if session.details is not None:
+        kept.append((ctx.ledger.write(f"{NAME}/hardware.json", session.details), "all that the host said of itself"))
+    return [ctx.ledger.evidence(file, claim=claim, command="npu-smi info") for file, claim in kept]
 
 
 def _arm(
-    ctx: Context, device: Device, arm: Arm, hashes: Mapping[str, str | None]
+    ctx: Context, device: Device, session: Session, arm: Arm, hashes: Mapping[str, str | None]
 ) -> list[tuple[Case, tuple[str, ...]]]:
     subjects = [
         judge.Subject(check=check, model=model, arm=arm, expected=expected)
@@ -71,13 +92,14 @@ def _arm(
             next_step=f"add one to plan.toml, or choose another --device than {device.NAME}",
         )
     ctx.say(f"    arm {arm}: {len(subjects)} cases")
-    answers = _answers(ctx, device, arm, subjects, tuple(hashes))
+    answers = _answers(ctx, device, session, subjects, tuple(hashes))
     return [_case(ctx, subject, answer, hashes) for subject, answer in zip(subjects, answers, strict=True)]
 
 
 def _answers(
-    ctx: Context, device: Device, arm: Arm, subjects: Sequence[judge.Subject], files: Sequence[str]
+    ctx: Context, device: Device, session: Session, subjects: Sequence[judge.Subject], files: Sequence[str]
 ) -> list[Answer | TargetError]:
+    arm = subjects[0].arm
     bench = Bench(
         python=Path(ctx.settings.python),
         env=ctx.plan.verify.service.env,
@@ -97,12 +119,13 @@ def _answers(
     ]
     if device.FORKS:
         return run_batch(bench, jobs, parallel=device.PARALLEL)
-    return [_alone(bench, job) for job in jobs]
+    return [_alone(bench, job, session) for job in jobs]
 
 
-def _alone(bench: Bench, job: Job) -> Answer | TargetError:
+def _alone(bench: Bench, job: Job, session: Session) -> Answer | TargetError:
     try:
-        return run_check(bench, job)
+        # Device logs of its own for each process: an earlier one's fault must not be taken for this one's.
+        return run_check(replace(bench, env={**bench.env, **session.environment(bench.arm, job.name)}), job)
     except TargetError as error:
         return error
 
@@ -128,7 +151,7 @@ def _broken(ctx: Context, subject: judge.Subject, error: TargetError, hashes: Ma
     return judge.case(subject, result, hashes=hashes, evidence=[evidence])
 
 
-def _result(ctx: Context, record: ValidateRecord) -> StageResult:
+def _result(ctx: Context, record: ValidateRecord, kept: list[Evidence]) -> StageResult:
     outcome, sentence = judge.outcome(record.cases)
     file = ctx.ledger.write(f"{NAME}/validate.json", record)
     whole = ctx.ledger.evidence(
@@ -136,5 +159,5 @@ def _result(ctx: Context, record: ValidateRecord) -> StageResult:
         claim="every case: check, model, arm, expected and observed",
         command=f"backproof validate --run {ctx.ledger.folder}",
     )
-    evidence: list[Evidence] = [whole, *(each for case in record.cases for each in case.evidence)]
+    evidence: list[Evidence] = [whole, *kept, *(each for case in record.cases for each in case.evidence)]
     return StageResult(stage=NAME, outcome=Outcome(outcome), sentence=sentence, evidence=tuple(evidence))
