@@ -3,41 +3,23 @@
 from __future__ import annotations
 
 import difflib
-import re
 import tomllib
-from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from pydantic import AfterValidator, BaseModel, Field, ValidationError, model_validator
+from pydantic import BaseModel, Field, ValidationError, model_validator
 
 from pipeline.errors import PlanError
-from pipeline.model import Arm, Record
+from pipeline.model import Record
+from pipeline.plan_serving import Experiment, Serve, UpstreamTests
+from pipeline.plan_words import CommitName, Expected, Identifier, KitPath
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
+
+__all__ = ["Check", "Expected", "Experiment", "Plan", "Serve", "UpstreamTests", "load", "schema"]
 
 PLAN_FILE = "plan.toml"
-
-_EXPECTED = re.compile(r"^(pass|fail|fault:[a-z][a-z0-9-]*)$")
-
-
-def _inside_kit(path: str) -> str:
-    pure = PurePosixPath(path)
-    if pure.is_absolute() or ".." in pure.parts:
-        raise ValueError("must be a path inside the kit, without '..'")
-    return path
-
-
-def _expectation(text: str) -> str:
-    if not _EXPECTED.match(text):
-        raise ValueError('must be "pass", "fail" or "fault:<kind>", for example "fault:mte-out-of-range"')
-    return text
-
-
-KitPath = Annotated[str, AfterValidator(_inside_kit)]
-Expectation = Annotated[str, AfterValidator(_expectation)]
-CommitName = Annotated[str, Field(pattern=r"^[0-9a-f]{7,40}$")]
-Identifier = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9.+_-]*$")]
 
 
 class Upstream(Record):
@@ -122,30 +104,6 @@ class Emulator(Record):
     model: Annotated[tuple[OperatorModel, ...], Field(min_length=1)]
 
 
-class Expected(Record):
-    """What each arm must show under one operator model (or on the device)."""
-
-    base: Expectation
-    pick: Expectation
-    fixed: Expectation
-    role: Literal["proof", "guard", "limit"] = Field(
-        default="proof",
-        description="proof: red on base, green on fixed; guard: green everywhere; limit: still red on fixed, and said",
-    )
-    meaning: str = ""
-
-    def of(self, arm: Arm) -> str:
-        return {Arm.BASE: self.base, Arm.PICK: self.pick, Arm.FIXED: self.fixed}[arm]
-
-    @model_validator(mode="after")
-    def _role_holds(self) -> Expected:
-        if self.role != "limit" and self.fixed != "pass":
-            raise ValueError(f'a {self.role} must expect fixed = "pass"; declare role = "limit" and say its meaning')
-        if self.role == "limit" and (self.fixed == "pass" or not self.meaning):
-            raise ValueError("a limit must expect fixed to differ from pass, and give its meaning")
-        return self
-
-
 class Check(Record):
     """A test of the target, run once per arm and operator model."""
 
@@ -198,6 +156,9 @@ class Plan(Record):
     triage: TriagePlan | None = None
     baseline: Baseline = Baseline()
     target: Target | None = None
+    serve: tuple[Serve, ...] = ()
+    experiment: tuple[Experiment, ...] = ()
+    upstream_tests: UpstreamTests | None = None
 
     @model_validator(mode="after")
     def _names_hold(self) -> Plan:
@@ -215,9 +176,23 @@ class Plan(Record):
             problems += [
                 f"check {check.id}: no operator model {name!r}{_did_you_mean(name, models)}" for name in sorted(unknown)
             ]
+        problems += _serving_problems(self)
         if problems:
             raise ValueError("; ".join(problems))
         return self
+
+
+def _serving_problems(plan: Plan) -> list[str]:
+    served = {each.id for each in plan.serve}
+    return [
+        *_repeated("serve", [each.id for each in plan.serve]),
+        *_repeated("experiment", [each.id for each in plan.experiment]),
+        *(
+            f"experiment {each.id}: no serve {each.serve!r}{_did_you_mean(each.serve, served)}"
+            for each in plan.experiment
+            if each.serve not in served
+        ),
+    ]
 
 
 def _repeated(what: str, names: list[str]) -> list[str]:
