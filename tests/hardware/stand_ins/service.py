@@ -174,17 +174,17 @@ class Fake:
     def choice(self, number: int, right: str, words: list[str], asked: dict[str, Any]) -> dict[str, Any]:
         other = WORDS[(WORDS.index(right.strip()) + 1) % len(WORDS)] + " "
         near = number == 5
-        token = right  # noqa: S105 - of a text
+        word = right
         if self.on("tie") and near:
-            token = other
+            word = other
         if self.on("corrupt") and number >= 6:
-            token = WORDS[(WORDS.index(right.strip()) + 7) % len(WORDS)] + " "
+            word = WORDS[(WORDS.index(right.strip()) + 7) % len(WORDS)] + " "
         if self.on("garbage") or self.given.always_garbage:
-            token = "!"
-        found: dict[str, Any] = {"text": token, "finish_reason": "length" if number + 1 == len(words) else None}
+            word = "!"
+        found: dict[str, Any] = {"text": word, "finish_reason": "length" if number + 1 == len(words) else None}
         if asked.get("logprobs"):
             likely = {right: -0.70, other: -0.72} if near else {right: -0.05, other: -4.0}
-            found["logprobs"] = {"tokens": [token], "top_logprobs": [likely]}
+            found["logprobs"] = {"tokens": [word], "top_logprobs": [likely]}
         return found
 
     @staticmethod
