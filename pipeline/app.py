@@ -48,6 +48,11 @@ def stage(request: Request, say: Callable[[str], None], name: str) -> Run:
     return _execute(request, say, (STAGES[NAMES.index(name)],), hold=True)
 
 
+def extra(request: Request, say: Callable[[str], None], extra_stage: Stage) -> Run:
+    """A stage that is not part of every run, and the report that then tells of it, too."""
+    return _execute(request, say, (extra_stage, STAGES[-1]), hold=False)
+
+
 def undo(request: Request, say: Callable[[str], None], *, force: bool) -> str:
     """Take a held overlay out of the target; what was there before is there again."""
     done = overlay.undo_all_of(str(Ledger(request.folder).folder), force=force)

@@ -18,6 +18,7 @@ from pipeline.records import (
     ValidateRecord,
     VerifyRecord,
 )
+from pipeline.records_serving import ServeRecord
 from pipeline.triage.result import TriageResult
 
 if TYPE_CHECKING:
@@ -51,6 +52,7 @@ class Story:
     inventory: DeviceInventory | None = None
     audit: AuditRecord | None = None
     triage: TriageResult | None = None
+    serve: ServeRecord | None = None
     altered: frozenset[str] = frozenset()
     patch: str = ""
     upstream: str = ""
@@ -122,6 +124,7 @@ RECORDS: dict[str, tuple[str, type[Record]]] = {
     "inventory": ("validate/inventory.json", DeviceInventory),
     "audit": ("audit/audit.json", AuditRecord),
     "triage": ("triage/triage.json", TriageResult),
+    "serve": ("serve/serve.json", ServeRecord),
 }
 """The parts of a story: where each record is, and what it is."""
 

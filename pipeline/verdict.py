@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 FILES = ("comment.md", "report.html", "junit.xml")
 """What the report stage writes, beside run.json."""
-_RECORDED = ("pick", "fixup", "install", "verify", "validate")
+_RECORDED = ("pick", "fixup", "install", "verify", "validate", "serve")
 
 
 def summarise(run: Run, ledger: Ledger) -> Run:
@@ -58,7 +58,7 @@ def level(story: Story) -> Level | None:
     if story.validate is None or not is_proved(story):
         return Level.LOADED
     if inventory_holds(story.inventory, story.validate):
-        return Level.DEVICE
+        return Level.SERVED if is_served(story) else Level.DEVICE
     return Level.EMULATED if _carried(story.validate.device) is Level.EMULATED else Level.LOADED
 
 
@@ -76,6 +76,17 @@ def is_proved(story: Story) -> bool:
     """Whether the checks passed, each with evidence, and told the arms apart."""
     fine = all(case_outcome(each) is Outcome.PASS and story.intact(each.evidence) for each in story.cases)
     return _passed(story, "validate") and fine and bool(proofs(story.cases))
+
+
+def is_served(story: Story) -> bool:
+    """Whether services that we started told the arms apart under load, on the very device of the checks, in this boot."""
+    record, inventory = story.serve, story.inventory
+    if record is None or inventory is None or record.inventory != inventory or not _passed(story, "serve"):
+        return False
+    here = ("started", inventory.host, inventory.boot_id)
+    ours = all((each.origin, each.host, each.boot_id) == here and not each.spoiled for each in record.rounds)
+    fine = all(case_outcome(each) is Outcome.PASS and story.intact(each.evidence) for each in record.cases)
+    return bool(record.rounds) and ours and fine and bool(proofs(record.cases))
 
 
 def inventory_holds(inventory: DeviceInventory | None, validate: ValidateRecord) -> bool:
@@ -131,6 +142,7 @@ def run_outcome(story: Story) -> Outcome:
 def _details(story: Story) -> Iterator[Outcome]:
     yield from (each.outcome for each in story.claims)
     yield from (case_outcome(each) for each in story.cases)
+    yield from (case_outcome(each) for each in (story.serve.cases if story.serve else ()))
     told = [each.evidence for each in story.claims] + [each.evidence for each in story.cases]
     if any(evidence and not story.intact(evidence) for evidence in told):
         yield Outcome.ERROR
