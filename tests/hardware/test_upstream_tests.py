@@ -1,0 +1,220 @@
+"""The target's own tests: real pytest processes that pass, fail, flake, crash, hang and die at import."""
+
+from __future__ import annotations
+
+import hashlib
+import sys
+import xml.etree.ElementTree as ET
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pipeline.devices.ascend.session import logging_to
+from pipeline.devices.carried import carried
+from pipeline.model import Arm, Outcome
+from pipeline.plan_serving import UpstreamTests
+from pipeline.upstream_tests import compare
+from pipeline.upstream_tests.arm import Arrangement, run_arm
+from pipeline.upstream_tests.record import ArmTests, OwnTest
+from pipeline.upstream_tests.worker import Shift, junit_name
+
+OPS = """
+import os, pathlib, pytest, signal, time
+import demo_target
+from tests.helper import SCENE
+
+def test_fine():
+    assert demo_target.ROWS >= 0
+
+def test_rows():
+    assert demo_target.ROWS == 8
+
+@pytest.mark.parametrize("graph", [False, True])
+class TestGraph:
+    def test_replay(self, graph):
+        if graph and demo_target.ROWS != 8:
+            folder = pathlib.Path(os.environ["ASCEND_PROCESS_LOG_PATH"])
+            (folder / "plog-1_20261103101001377.log").write_text(SCENE)
+            os.kill(os.getpid(), signal.SIGABRT)
+
+def test_after_the_crash():
+    pass
+
+@pytest.mark.skip(reason="no cards")
+def test_skipped():
+    pass
+
+def test_flaky():
+    counter = pathlib.Path(os.environ["COUNTER"])
+    counter.write_text(counter.read_text() + "x" if counter.exists() else "x")
+    assert len(counter.read_text()) > 1
+"""
+SCENE = (
+    "[ERROR] RUNTIME(1,):2026-11-03-10:15:02.874.261 [device_error_core_proc.cc:645]9 PrintCoreInfo:The error from "
+    "device(chipId:2, dieId:0), serial number is 11, there is an exception of fftsplus aivector error, core id is 3, "
+    "error code = 0x800000, dump info: pc start: 0x1\n"
+    "[ERROR] RUNTIME(1,):2026-11-03-10:15:02.874.308 [device_error_core_proc.cc:658]9 PrintCoreInfo:The extend info: "
+    "errcode:(0x800000, 0, 0) errorStr: The DDR address of the MTE instruction is out of range. fsmId:0, subErrType:4.\n"
+)
+SELECT = ("tests/test_ops.py",)
+
+
+class Repository:
+    """A repository's tests, and an installed target whose one file the arms replace."""
+
+    def __init__(self, folder: Path) -> None:
+        self.root = folder / "root"
+        self.site = folder / "site"
+        self.work = folder / "work"
+        self.file = self.site / "demo_target.py"
+        for made in (self.root / "tests", self.site):
+            made.mkdir(parents=True)
+        self.write("helper.py", f"SCENE = {SCENE!r}\n")
+        self.write("test_ops.py", OPS)
+
+    def write(self, name: str, text: str) -> None:
+        (self.root / "tests" / name).write_text(text, encoding="utf-8")
+
+    def run(self, arm: Arm, **facts: Any) -> ArmTests:
+        rows = 8 if arm is Arm.FIXED else 3
+        self.file.write_text(f"ROWS = {rows}\n", encoding="utf-8")
+        hashes = facts.pop("hashes", {str(self.file): hashlib.sha256(self.file.read_bytes()).hexdigest()})
+        plan = UpstreamTests.model_validate({"select": SELECT, "timeout": 20, "repeats": 2, **facts})
+        work = self.work / arm.value
+        shift = Shift(
+            python=Path(sys.executable),
+            env={"PYTHONPATH": str(self.site), "COUNTER": str(self.work / f"{arm}.counter")},
+            root=self.root,
+            work=work,
+            carried=carried(self.work),
+            files=tuple(hashes),
+            select=plan.select,
+            timeout=plan.timeout,
+        )
+
+        def logs(name: str) -> dict[str, str]:
+            (work / f"{name}.logs").mkdir(parents=True)
+            return logging_to(work / f"{name}.logs")
+
+        self.work.mkdir(exist_ok=True)
+        return run_arm(Arrangement(plan=plan, shift=shift, arm=arm, hashes=hashes, logs=logs, say=lambda _: None))
+
+
+@pytest.fixture
+def repository(tmp_path: Path) -> Repository:
+    return Repository(tmp_path)
+
+
+def outcomes(found: ArmTests) -> dict[str, str]:
+    return {each.test.partition("::")[2]: each.outcome for each in found.tests}
+
+
+def test_both_arms_with_a_crash_a_flaky_test_and_a_first_scene(repository: Repository) -> None:
+    base, fixed = repository.run(Arm.BASE), repository.run(Arm.FIXED)
+    assert outcomes(base) == {
+        "test_fine": "passed",
+        "test_rows": "failed",
+        "TestGraph::test_replay[False]": "passed",
+        "TestGraph::test_replay[True]": "crashed",
+        "test_after_the_crash": "passed",
+        "test_skipped": "skipped",
+        "test_flaky": "passed",
+    }
+    crashed = next(each for each in base.tests if each.outcome == "crashed")
+    assert "signal SIGABRT" in crashed.message
+    assert crashed.scene is not None
+    assert crashed.scene.kind == "mte-out-of-range"
+    assert (crashed.runs, crashed.bad) == (2, 2)
+    assert base.strange == fixed.strange == ""
+    said = {each.test.partition("::")[2]: each.verdict for each in compare.compared([base, fixed])}
+    assert said == {
+        "test_fine": "fine",
+        "test_rows": "mended",
+        "TestGraph::test_replay[False]": "fine",
+        "TestGraph::test_replay[True]": "mended",
+        "test_after_the_crash": "fine",
+        "test_skipped": "fine",
+        "test_flaky": "flaky",
+    }
+    outcome, sentence = compare.outcome([base, fixed], compare.compared([base, fixed]), "")
+    assert outcome is Outcome.PASS
+    assert "(2 mended, 1 flaky)" in sentence
+    spoiled = compare.outcome([base, fixed], compare.compared([base, fixed]), "a card went bad")
+    assert spoiled == (Outcome.ERROR, "a card went bad")
+
+
+def test_other_code_than_the_arms_says_nothing_of_it(repository: Repository) -> None:
+    found = repository.run(Arm.FIXED, hashes={str(repository.file): "0" * 64}, select=["tests/test_ops.py::test_fine"])
+    assert "not the code of this arm" in found.strange
+    assert compare.outcome([found], compare.compared([found]), "")[0] is Outcome.ERROR
+
+
+def test_what_hangs_is_stopped_and_its_time_is_not_paid_twice(repository: Repository) -> None:
+    repository.write(
+        "test_hang.py", "import demo_target, time\ndef test_it():\n    time.sleep(60)\ndef test_b():\n    pass\n"
+    )
+    found = repository.run(Arm.FIXED, select=["tests/test_hang.py"], timeout=2, repeats=5)
+    first, second = found.tests
+    assert (first.outcome, first.runs, second.outcome) == ("hung", 1, "passed")
+
+
+def test_a_process_that_dies_at_import_loses_its_file_only(repository: Repository) -> None:
+    repository.write("test_dead.py", "import demo_target, os\nos._exit(9)\n")
+    found = repository.run(Arm.FIXED, select=["tests/test_dead.py", "tests/test_ops.py::test_fine"])
+    dead, fine = found.tests
+    assert (dead.outcome, fine.outcome) == ("not-run", "passed")
+    assert "ended with code 9 outside any test" in dead.message
+    assert compare.outcome([found], compare.compared([found]), "")[0] is Outcome.ERROR
+
+
+def test_nothing_selected_is_an_error(repository: Repository) -> None:
+    found = repository.run(Arm.FIXED, select=["tests/test_ops.py::test_skipped"])
+    assert found.strange == "no test ran (1 selected)"
+
+
+def test_the_repositorys_package_does_not_shadow_the_installed_one(repository: Repository) -> None:
+    repository.write("demo_target.py", "ROWS = 'not the installed one'\n")
+    found = repository.run(Arm.FIXED, select=["tests/test_ops.py::test_rows"])
+    assert outcomes(found) == {"test_rows": "passed"}
+
+
+def of(test: str, outcome: str, runs: int = 1, bad: int = 0) -> OwnTest:
+    return OwnTest.model_validate({"test": test, "outcome": outcome, "runs": runs, "bad": bad})
+
+
+@pytest.mark.parametrize(
+    ("base", "fixed", "verdict", "outcome"),
+    [
+        (of("t", "passed"), of("t", "failed", 3, 3), "regression", Outcome.FAIL),
+        (None, of("t", "failed", 3, 3), "regression", Outcome.FAIL),
+        (of("t", "passed"), of("t", "crashed", 3, 3), "regression", Outcome.FAIL),
+        (of("t", "failed", 3, 3), of("t", "failed", 3, 3), "bad-everywhere", Outcome.PASS),
+        (of("t", "passed"), of("t", "passed", 3, 1), "flaky", Outcome.PASS),
+        (of("t", "failed", 3, 3), of("t", "passed"), "mended", Outcome.PASS),
+        (of("t", "passed"), of("t", "not-run", 0), "unknown", Outcome.ERROR),
+    ],
+)
+def test_arms_held_against_each_other(base: OwnTest | None, fixed: OwnTest, verdict: str, outcome: Outcome) -> None:
+    arms = [ArmTests(arm=Arm.BASE, tests=(base,) if base else ()), ArmTests(arm=Arm.FIXED, tests=(fixed,))]
+    (found,) = compare.compared(arms)
+    assert found.verdict == verdict
+    assert compare.outcome(arms, [found], "")[0] is outcome
+
+
+def test_the_merged_junit_has_a_suite_per_arm_and_hostile_text_does_not_break_it() -> None:
+    bad = of("tests/t.py::test_x[\x1b[31m<&>]", "failed", 1, 1).model_copy(update={"message": "\x00]]> \x1b[0m"})
+    text = compare.junit(
+        [ArmTests(arm=Arm.BASE, tests=(bad,)), ArmTests(arm=Arm.FIXED, tests=(of("t", "passed", 3, 1),))]
+    )
+    suites = ET.fromstring(text)  # noqa: S314 - our own text
+    assert [each.get("name") for each in suites] == [
+        "the target's own tests on base",
+        "the target's own tests on fixed",
+    ]
+    assert suites.get("failures") == "1"
+    assert "flaky: failed 1 of 3 runs" in text
+
+
+def test_names_in_junit() -> None:
+    assert junit_name("tests/a/test_b.py::TestC::test_d[x::y.py]") == ("tests.a.test_b.TestC", "test_d[x::y.py]")
