@@ -48,9 +48,9 @@ def stage(request: Request, say: Callable[[str], None], name: str) -> Run:
     return _execute(request, say, (STAGES[NAMES.index(name)],), hold=True)
 
 
-def extra(request: Request, say: Callable[[str], None], extra_stage: Stage) -> Run:
+def apart(request: Request, say: Callable[[str], None], stage_apart: Stage) -> Run:
     """A stage that is not part of every run, and the report that then tells of it, too."""
-    return _execute(request, say, (extra_stage, STAGES[-1]), hold=False)
+    return _execute(request, say, (stage_apart, STAGES[-1]), hold=False)
 
 
 def undo(request: Request, say: Callable[[str], None], *, force: bool) -> str:

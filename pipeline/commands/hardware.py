@@ -1,0 +1,196 @@
+"""inventory, serve-check, experiment, upstream-tests: what needs a device host, or a service that runs on one."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import click
+from rich.console import Console
+
+from pipeline import app, budget, devices, plan
+from pipeline.commands import hardware_text as text
+from pipeline.devices.ascend import inventory as inventories
+from pipeline.errors import PlanError
+from pipeline.experiments import conduct as conducting
+from pipeline.judge import OUTCOMES
+from pipeline.ledger import Ledger
+from pipeline.model import Arm, worst
+from pipeline.serve.address import check_address
+from pipeline.stages.serve import ServeStage, testbed
+from pipeline.stages.upstream_tests import UpstreamStage
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from pipeline.context import Context
+    from pipeline.experiments.record import ExperimentRecord
+    from pipeline.plan_serving import Experiment, Serve
+    from pipeline.records import Run
+
+_FOLDER = click.Path(path_type=Path, file_okay=False)
+_JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+_BUDGET = click.option("--budget", "span", help="Time to spend, for example 45m: what discriminates comes first.")
+
+
+def _say(text: str) -> None:
+    Console(stderr=True, highlight=False, soft_wrap=True).print(text, markup=False)
+
+
+def _run_options(function: Callable[..., Any]) -> Callable[..., Any]:
+    options = (
+        click.option("--run", "folder", type=_FOLDER, required=True, help="The run folder; a new one needs --kit."),
+        click.option("--kit", help="The kit, for a new run folder."),
+        click.option("--repo", help="The upstream repository: a path or a URL. It is only read."),
+        click.option("--branch", help="The release branch; by default the plan's first."),
+        click.option("--python", help="The target's interpreter."),
+        click.option("--device", help="Where it runs: ascend or emulator."),
+    )
+    for option in reversed(options):
+        function = option(function)
+    return function
+
+
+def _steps(_: click.Context, __: click.Parameter, given: str | None) -> tuple[int, ...] | None:
+    if given is None:
+        return None
+    try:
+        found = tuple(int(each) for each in given.split(","))
+    except ValueError:
+        raise click.BadParameter("give rising numbers, for example 1,2,4,8,16") from None
+    if list(found) != sorted(set(found)) or found[0] < 1:
+        raise click.BadParameter("give rising numbers, for example 1,2,4,8,16")
+    return found
+
+
+@click.command()
+@click.option("--python", default=sys.executable, help="The target's interpreter; ours when it is not given.")
+@_JSON
+def inventory(*, python: str, as_json: bool) -> None:
+    """Say what this NPU host is: chips, health, driver, firmware, CANN, packages; and why something is unread."""
+    found = inventories.take(Path(python))
+    if as_json:
+        text.print_json(found)
+        return
+    for name, value in inventories.described(found).items():
+        text.row(f"{name}: {value}")
+    for chip in found.table.chips:
+        text.row(f"  {chip.label}: {chip.name}, device {chip.device}, health {chip.health or 'not told'}")
+    for name, package in found.software.packages.items():
+        text.row(f"{name}: {package.version or 'none'} {(package.sha256 or '')[:12]}")
+    for each in found.unread:
+        text.row(f"unread: {each}")
+
+
+@click.command("serve-check")
+@_run_options
+@click.option("--serve", "only", help="The id of one [[serve]]; all of them by default.")
+@click.option("--url", help="A service that runs already, instead of starting one. Its result counts for no level.")
+@click.option(
+    "--arm", "which", type=click.Choice([each.value for each in Arm]), multiple=True, help="By default base and fixed."
+)
+@click.option("--steps", "concurrency", callback=_steps, help="Instead of the plan's: 1,2,4,8,16")
+@click.option("--requests", type=click.IntRange(1), help="Per client and step, instead of the plan's.")
+@click.option("--repeats", type=click.IntRange(1), help="Rounds per arm.")
+@click.option("--order", type=click.Choice(["listed", "random", "abab"]), help="Of the rounds.")
+@click.option("--seed", default=0, help="Of the random order.")
+@_BUDGET
+@_JSON
+def serve_check(
+    *, folder: Path, only: str | None, url: str | None, which: tuple[str, ...], seed: int, span: str | None, **rest: Any
+) -> None:
+    """Serve the plan's model under load, step by step and arm by arm; stop at the first failure and say what came first."""
+    as_json = rest.pop("as_json")
+    names = ("concurrency", "requests", "repeats", "order")
+    changes = {name: value for name in names if (value := rest.pop(name)) is not None}
+    if "concurrency" in changes:
+        changes["fails_at"] = None
+    arms = tuple(Arm(each) for each in which) or (Arm.BASE, Arm.FIXED)
+    stage = ServeStage(only=only, which=arms, changes=changes, budget=budget.parse(span), seed=seed)
+    if url:
+        _address(folder, rest["kit"], url, stage, as_json=as_json)
+    done = app.apart(app.Request(folder=folder, **rest), _say, stage)
+    _finish(done, stage.NAME, as_json=as_json)
+
+
+def _address(folder: Path, kit: str | None, url: str, stage: ServeStage, *, as_json: bool) -> NoReturn:
+    if kit is None or len(stage.which) != 1:
+        raise PlanError(
+            "--url needs --kit and one --arm",
+            why="an address does not tell which plan is meant, nor which arm runs there",
+            next_step="give --kit KIT --arm fixed (or base)",
+        )
+    meant = [each for each in plan.load(Path(kit)).serve if stage.only in {None, each.id}]
+    serve: Serve = _named(meant, stage.only, "[[serve]]")
+    serve = serve.model_copy(update=dict(stage.changes))
+    found = check_address(Ledger(folder), serve, url, stage.which[0], budget=stage.budget, say=_say)
+    text.print_json(found) if as_json else text.print_rounds(found)
+    sys.exit(worst(OUTCOMES[each.verdict] for each in found.cases).exit_code)
+
+
+def _named(found: list[Any], name: str | None, what: str) -> Any:
+    if len(found) != 1:
+        raise PlanError(
+            f"{what}: {name or 'which one'}?",
+            why=f"the plan has {len(found)} that could be meant",
+            next_step="name one of the plan's by its id",
+        )
+    return found[0]
+
+
+@click.command()
+@click.argument("name")
+@_run_options
+@_BUDGET
+@click.option("--dry-run", is_flag=True, help="Only say in what the two sides differ.")
+@_JSON
+def experiment(*, name: str, folder: Path, span: str | None, dry_run: bool, as_json: bool, **options: Any) -> None:
+    """Run the experiment NAME of the plan: two configurations that differ in one variable. Does it decide?"""
+    with app.opened(app.Request(folder=folder, **options), _say, hold=False) as (ctx, _):
+        chosen: Experiment = _named([each for each in ctx.plan.experiment if each.id == name], name, "[[experiment]]")
+        serve = next(each for each in ctx.plan.serve if each.id == chosen.serve)
+        if dry_run:
+            text.row(f"{name}: {conducting.prepare(chosen, serve, ctx.plan.baseline.arguments)[1]}")
+            return
+        found = _conducted(ctx, chosen, serve, budget.parse(span))
+    text.print_json(found) if as_json else text.print_experiment(found)
+    sys.exit(found.outcome.exit_code)
+
+
+def _conducted(ctx: Context, chosen: Experiment, serve: Serve, time: budget.Budget) -> ExperimentRecord:
+    conducting.prepare(chosen, serve, ctx.plan.baseline.arguments)
+    env = {**ctx.plan.baseline.environment, **ctx.plan.verify.service.env}
+    place = ctx.ledger.stage_folder(f"experiment/{chosen.id}")
+    device = devices.get(ctx.settings.device)
+    with device.opened(Path(ctx.settings.python), place, env) as session:
+        bed = testbed(ctx, session, time.start(), env)
+        found = conducting.conduct(bed, chosen, serve, ctx.plan.baseline.arguments)
+    ctx.ledger.write(f"experiment/{chosen.id}/experiment.json", found)
+    return found
+
+
+@click.command("upstream-tests")
+@_run_options
+@_JSON
+def upstream_tests(*, folder: Path, as_json: bool, **options: Any) -> None:
+    """Run the target's own tests that the plan selects, with the backport and without it."""
+    stage = UpstreamStage()
+    done = app.apart(app.Request(folder=folder, **options), _say, stage)
+    _finish(done, stage.NAME, as_json=as_json)
+
+
+def _finish(done: Run, name: str, *, as_json: bool) -> None:
+    result = next(each for each in done.stages if each.stage == name)
+    if as_json:
+        text.print_json(done)
+        sys.exit(result.outcome.exit_code)
+    text.row(f"{name}: {result.outcome}: {result.sentence}")
+    for finding in result.findings:
+        text.row(f"  {finding.severity}: {finding.text}")
+    text.row(f"the run: {done.sentence}")
+    sys.exit(result.outcome.exit_code)
+
+
+COMMANDS: tuple[click.Command, ...] = (inventory, serve_check, experiment, upstream_tests)
+"""What the command line takes in: `for command in COMMANDS: cli.add_command(command)`."""

@@ -1,0 +1,54 @@
+"""serve-check of a service that somebody else started: its address is all that is known.
+
+What it shows is said, and counts for no level: nothing tells which code it runs, nor on what.
+"""
+
+from __future__ import annotations
+
+from contextlib import nullcontext
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pipeline.devices import emulator
+from pipeline.devices.ascend import place
+from pipeline.serve.check import check
+from pipeline.serve.testbed import Testbed
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from pipeline.budget import Budget
+    from pipeline.ledger import Ledger
+    from pipeline.model import Arm
+    from pipeline.plan_serving import Serve
+    from pipeline.records_serving import ServeRecord
+
+FILE = "serve/address.json"
+"""Not serve.json: no verdict reads this."""
+
+
+def check_address(
+    ledger: Ledger, serve: Serve, url: str, arm: Arm, *, budget: Budget, say: Callable[[str], None]
+) -> ServeRecord:
+    """The steps of one [[serve]] against an address; `arm` is what the user says that runs there."""
+    here = place.here()
+
+    def install(_: Arm) -> nullcontext[Mapping[str, str | None]]:
+        return nullcontext({})
+
+    with ledger.locked(), emulator.opened(Path(), ledger.folder, {}) as nothing:
+        bed = Testbed(
+            ledger=ledger,
+            kit=ledger.folder,
+            python=Path(),
+            env={},
+            facts={"host": here.host, "boot_id": here.boot_id, "url": url},
+            session=nothing,
+            install=install,
+            budget=budget.start(),
+            say=say,
+            url=url,
+        )
+        found = check(bed, serve, (), (arm,))
+        ledger.write(FILE, found)
+    return found
