@@ -21,7 +21,7 @@ class Serve(Record):
     claim: str
     command: Annotated[tuple[str, ...], Field(min_length=1)] = Field(
         default=("{python}", "-m", "vllm.entrypoints.openai.api_server"),
-        description="the program; {python} is the target's interpreter, {kit} the kit's folder",
+        description="the program; {python} is the target's interpreter, {kit} the kit's folder, {model} what --model says",
     )
     arguments: tuple[str, ...] | None = Field(default=None, description="baseline.arguments where it is not given")
     env: dict[str, str] = {}

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
 _FOLDER = click.Path(path_type=Path, file_okay=False)
 _JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+_MODEL = click.option("--model", default="", help="Folder or name of the weights, where the plan says {model}.")
 _BUDGET = click.option("--budget", "span", help="Time to spend, for example 45m: what discriminates comes first.")
 
 
@@ -95,19 +96,20 @@ def inventory(*, python: str, as_json: bool) -> None:
 @click.option("--repeats", type=click.IntRange(1), help="Rounds per arm.")
 @click.option("--order", type=click.Choice(["listed", "random", "abab"]), help="Of the rounds.")
 @click.option("--seed", default=0, help="Of the random order.")
+@_MODEL
 @_BUDGET
 @_JSON
 def serve_check(
-    *, folder: Path, only: str | None, url: str | None, which: tuple[str, ...], seed: int, span: str | None, **rest: Any
+    *, folder: Path, only: str | None, url: str | None, which: tuple[str, ...], span: str | None, **rest: Any
 ) -> None:
     """Serve the plan's model under load, step by step and arm by arm; stop at the first failure and say what came first."""
-    as_json = rest.pop("as_json")
+    as_json, given = rest.pop("as_json"), {name: rest.pop(name) for name in ("seed", "model")}
     names = ("concurrency", "requests", "repeats", "order")
     changes = {name: value for name in names if (value := rest.pop(name)) is not None}
     if "concurrency" in changes:
         changes["fails_at"] = None
     arms = tuple(Arm(each) for each in which) or (Arm.BASE, Arm.FIXED)
-    stage = ServeStage(only=only, which=arms, changes=changes, budget=budget.parse(span), seed=seed)
+    stage = ServeStage(only=only, which=arms, changes=changes, budget=budget.parse(span), **given)
     if url:
         _address(folder, rest["kit"], url, stage, as_json=as_json)
     done = app.apart(app.Request(folder=folder, **rest), _say, stage)
@@ -143,9 +145,12 @@ def _named(found: list[Any], name: str | None, what: str) -> Any:
 @click.argument("name")
 @_run_options
 @_BUDGET
+@_MODEL
 @click.option("--dry-run", is_flag=True, help="Only say in what the two sides differ.")
 @_JSON
-def experiment(*, name: str, folder: Path, span: str | None, dry_run: bool, as_json: bool, **options: Any) -> None:
+def experiment(
+    *, name: str, folder: Path, span: str | None, model: str, dry_run: bool, as_json: bool, **options: Any
+) -> None:
     """Run the experiment NAME of the plan: two configurations that differ in one variable. Does it decide?"""
     with app.opened(app.Request(folder=folder, **options), _say, hold=False) as (ctx, _):
         chosen: Experiment = _named([each for each in ctx.plan.experiment if each.id == name], name, "[[experiment]]")
@@ -153,18 +158,18 @@ def experiment(*, name: str, folder: Path, span: str | None, dry_run: bool, as_j
         if dry_run:
             text.row(f"{name}: {conducting.prepare(chosen, serve, ctx.plan.baseline.arguments)[1]}")
             return
-        found = _conducted(ctx, chosen, serve, budget.parse(span))
+        found = _conducted(ctx, chosen, serve, budget.parse(span), model)
     text.print_json(found) if as_json else text.print_experiment(found)
     sys.exit(found.outcome.exit_code)
 
 
-def _conducted(ctx: Context, chosen: Experiment, serve: Serve, time: budget.Budget) -> ExperimentRecord:
+def _conducted(ctx: Context, chosen: Experiment, serve: Serve, time: budget.Budget, model: str) -> ExperimentRecord:
     conducting.prepare(chosen, serve, ctx.plan.baseline.arguments)
     env = {**ctx.plan.baseline.environment, **ctx.plan.verify.service.env}
     place = ctx.ledger.stage_folder(f"experiment/{chosen.id}")
     device = devices.get(ctx.settings.device)
     with device.opened(Path(ctx.settings.python), place, env) as session:
-        bed = testbed(ctx, session, time.start(), env)
+        bed = testbed(ctx, session, time.start(), env, model)
         found = conducting.conduct(bed, chosen, serve, ctx.plan.baseline.arguments)
     ctx.ledger.write(f"experiment/{chosen.id}/experiment.json", found)
     return found

@@ -39,8 +39,8 @@ def check_address(
     with ledger.locked(), emulator.opened(Path(), ledger.folder, {}) as nothing:
         bed = Testbed(
             ledger=ledger,
-            kit=ledger.folder,
             python=Path(),
+            words={},
             env={},
             facts={"host": here.host, "boot_id": here.boot_id, "url": url},
             session=nothing,

@@ -62,7 +62,7 @@ def _begun(setup: Setup) -> Round:
 def _service(setup: Setup) -> AbstractContextManager[Service]:
     if setup.url:
         return service.taken(setup.url, setup.serve, setup.say)
-    command, port = service.argv(setup.serve, setup.arguments, python=setup.python, kit=setup.kit)
+    command, port = service.argv(setup.serve, setup.arguments, setup.words)
     return service.started(setup.serve, command, port, env=setup.env, folder=setup.folder, say=setup.say)
 
 

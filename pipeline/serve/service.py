@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import socket
 import time
 from contextlib import contextmanager
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING, Final, Literal
 import httpx
 
 from pipeline.adapters import proc
-from pipeline.errors import TargetError
+from pipeline.errors import PlanError, TargetError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from pipeline.plan_serving import Serve
 
 _HERE: Final = "127.0.0.1"
+_PLACE: Final = re.compile(r"\{(python|kit|model)\}")
 _POLL: Final = 0.1
 _PROGRESS: Final = 30.0
 
@@ -43,17 +45,26 @@ class Service:
         return self.log.stat().st_size if self.log else 0
 
 
-def argv(serve: Serve, arguments: Sequence[str], *, python: Path, kit: Path) -> tuple[tuple[str, ...], int]:
-    """The whole command and its port; a plan without --port gets a free one."""
-    words = {"{python}": str(python), "{kit}": str(kit)}
-    whole = []
-    for part in (*serve.command, *arguments):
-        for word, value in words.items():
-            part = part.replace(word, value)  # noqa: PLW2901 - word after word
-        whole.append(part)
+def argv(serve: Serve, arguments: Sequence[str], words: Mapping[str, str]) -> tuple[tuple[str, ...], int]:
+    """The whole command and its port; a plan without --port gets a free one.
+
+    Raises:
+        PlanError: it has a word in braces that nobody gave, for example {model}.
+    """
+    whole = [_PLACE.sub(lambda found: _given(found[1], words), part) for part in (*serve.command, *arguments)]
     given = _value(whole, "--port")
     port = int(given) if given and given.isdigit() else _free_port()
     return (tuple(whole) if given else (*whole, "--port", str(port))), port
+
+
+def _given(name: str, words: Mapping[str, str]) -> str:
+    if words.get(name):
+        return words[name]
+    raise PlanError(
+        f"the service's command needs {{{name}}}",
+        why=f"the plan leaves it open, and --{name} was not given",
+        next_step=f"give --{name}",
+    )
 
 
 def _value(words: Sequence[str], name: str) -> str | None:

@@ -23,7 +23,7 @@ class Setup:
     arguments: tuple[str, ...]
     env: Mapping[str, str]
     python: Path
-    kit: Path
+    words: Mapping[str, str]
     arm: Arm
     number: int
     digest: str

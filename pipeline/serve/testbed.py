@@ -39,8 +39,9 @@ class Testbed:
 
     __test__ = False
     ledger: Ledger
-    kit: Path
     python: Path
+    words: Mapping[str, str]
+    """What stands for {kit} and {model} in a service's command."""
     env: Mapping[str, str]
     facts: Mapping[str, str]
     session: Session
@@ -75,7 +76,7 @@ class Testbed:
             arguments=slot.arguments,
             env={**self.env, **slot.serve.env, **device},
             python=self.python,
-            kit=self.kit,
+            words={"python": str(self.python), **self.words},
             arm=slot.arm,
             number=slot.number,
             digest=self._digest(slot, hashes),
@@ -102,6 +103,7 @@ class Testbed:
                 "code": dict(hashes),
                 "facts": dict(self.facts),
                 "url": self.url,
+                "words": dict(self.words),
             }
         )
 

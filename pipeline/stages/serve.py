@@ -36,6 +36,7 @@ class ServeStage:
     changes: Mapping[str, Any]
     budget: Budget = field(default_factory=Budget)
     seed: int = 0
+    model: str = ""
     NAME: ClassVar[str] = check.STAGE
     NEEDS: ClassVar[tuple[str, ...]] = ("pick", "fixup", "install")
     REUSABLE: ClassVar[bool] = True
@@ -52,13 +53,14 @@ class ServeStage:
             "serve": [each.model_dump(mode="json") for each in self._chosen(ctx)],
             "baseline": ctx.plan.baseline.model_dump(mode="json"),
             "arms": self.which,
+            "model": self.model,
         }
 
     def run(self, ctx: Context) -> StageResult:
         device = devices.get(ctx.settings.device)
         env = {**ctx.plan.baseline.environment, **ctx.plan.verify.service.env}
         with device.opened(Path(ctx.settings.python), ctx.ledger.stage_folder(self.NAME), env) as session:
-            bed = testbed(ctx, session, self.budget.start(), env)
+            bed = testbed(ctx, session, self.budget.start(), env, self.model)
             found = [
                 check.check(bed, each, arguments(ctx, each), self.which, seed=self.seed) for each in self._chosen(ctx)
             ]
@@ -95,11 +97,11 @@ def arguments(ctx: Context, serve: Serve) -> tuple[str, ...]:
     return ctx.plan.baseline.arguments if serve.arguments is None else serve.arguments
 
 
-def testbed(ctx: Context, session: Session, budget: Budget, env: Mapping[str, str]) -> Testbed:
+def testbed(ctx: Context, session: Session, budget: Budget, env: Mapping[str, str], model: str) -> Testbed:
     return Testbed(
         ledger=ctx.ledger,
-        kit=ctx.kit,
         python=Path(ctx.settings.python),
+        words={"kit": str(ctx.kit), "model": model},
         env=env,
         facts=facts(ctx),
         session=session,

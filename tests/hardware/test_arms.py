@@ -58,8 +58,8 @@ def opened(folder: Path, target: Target, **facts: Any) -> Iterator[Testbed]:
     with session.opened(Path(sys.executable), ledger.stage_folder("serve"), {}) as device:
         given: dict[str, Any] = {
             "ledger": ledger,
-            "kit": folder,
             "python": Path(sys.executable),
+            "words": {},
             "env": {},
             "facts": {"host": device.inventory.host, "boot_id": device.inventory.boot_id},
             "session": device,

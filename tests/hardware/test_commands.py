@@ -184,7 +184,7 @@ def test_an_address_is_loaded_and_counts_for_nothing(made: Made) -> None:
 
     kit = Path(made.request.kit or "")
     (plan,) = load(kit).serve
-    command, port = service.argv(plan, (), python=Path(sys.executable), kit=kit)
+    command, port = service.argv(plan, (), {"python": sys.executable})
     folder = made.run / "there"
     with service.started(plan, command, port, env={}, folder=made.run, say=lambda _: None) as there:
         arguments = ["--run", str(folder), "--kit", str(kit), "--url", there.url]

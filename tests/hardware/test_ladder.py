@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pipeline.budget import Budget
+from pipeline.errors import PlanError
 from pipeline.model import Arm, Record
 from pipeline.plan_serving import Serve
 from pipeline.plan_words import Expected
@@ -55,7 +56,7 @@ def setup(folder: Path, plan: Serve, **facts: Any) -> Setup:
         "arguments": plan.arguments,
         "env": {"ASCEND_PROCESS_LOG_PATH": str(logs)},
         "python": Path(sys.executable),
-        "kit": folder,
+        "words": {"python": sys.executable},
         "arm": Arm.BASE,
         "number": 1,
         "digest": "d",
@@ -180,10 +181,25 @@ def test_a_service_that_somebody_else_started_is_loaded_by_its_address(tmp_path:
     from pipeline.serve import service
 
     plan = serve(concurrency=(1, 2))
-    command, port = service.argv(plan, (), python=Path(sys.executable), kit=tmp_path)
+    command, port = service.argv(plan, (), {})
     with service.started(plan, command, port, env={}, folder=tmp_path, say=lambda _: None) as running:
         found = ladder.run(setup(tmp_path / "round", plan, url=running.url, logs=None))
     assert (found.origin, found.observed) == ("url", "pass")
+
+
+def test_the_command_is_the_plans_with_its_open_words_filled_in() -> None:
+    from pipeline.serve import service
+
+    words = {"python": "/opt/py", "model": "/weights"}
+    graph = '{"cudagraph_mode":"FULL_DECODE_ONLY"}'
+    plan = serve(command=("{python}", "-m", "x", "{model}"))
+    command, port = service.argv(plan, ("--port=8027", "--compilation-config", graph), words)
+    assert command == ("/opt/py", "-m", "x", "/weights", "--port=8027", "--compilation-config", graph)
+    assert port == 8027
+    command, port = service.argv(plan, (), words)
+    assert command[-2:] == ("--port", str(port))
+    with pytest.raises(PlanError, match=r"needs \{model\}"):
+        service.argv(plan, (), {"python": "p", "model": ""})
 
 
 def test_a_stopped_round_goes_on_where_it_was(tmp_path: Path) -> None:
