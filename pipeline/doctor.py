@@ -198,7 +198,10 @@ def _file(name: str, root: Path, paths: Iterable[str]) -> Reading:
 
 def _cann(root: Path, env: Mapping[str, str]) -> Reading:
     named = [env[name].lstrip("/") for name in ("ASCEND_HOME_PATH", "ASCEND_TOOLKIT_HOME") if env.get(name)]
-    homes = [home for home in (*named, *_TOOLKITS) if (root / home).is_dir()]
+    # Newer toolkits install to cann-<version>: the newest one is in use where nothing says otherwise.
+    found = (path.name.removeprefix("cann-") for path in (root / "usr/local/Ascend").glob("cann-*"))
+    usual = (*_TOOLKITS, *(f"usr/local/Ascend/cann-{each}" for each in sorted(found, key=order, reverse=True)))
+    homes = [home for home in (*named, *usual) if (root / home).is_dir()]
     files = [str(path.relative_to(root)) for home in homes for path in _records(root / home)]
     if not files:
         return Reading(name="CANN", value=None, why="no toolkit in its usual places, and ASCEND_HOME_PATH names none")

@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
-from rich.console import Console
 
 from pipeline import app, budget, devices, plan
 from pipeline.commands import hardware_text as text
+from pipeline.commands.output import run_options, say
 from pipeline.devices.ascend import inventory as inventories
 from pipeline.errors import PlanError
 from pipeline.experiments import conduct as conducting
@@ -22,35 +22,17 @@ from pipeline.stages.serve import ServeStage, testbed
 from pipeline.stages.upstream_tests import UpstreamStage
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from pipeline.context import Context
     from pipeline.experiments.record import ExperimentRecord
     from pipeline.plan_serving import Experiment, Serve
     from pipeline.records import Run
 
 _FOLDER = click.Path(path_type=Path, file_okay=False)
+_RUN = click.option("--run", "folder", type=_FOLDER, required=True, help="The run folder; a new one needs --kit.")
+_KIT = click.option("--kit", help="The kit, for a new run folder.")
 _JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 _MODEL = click.option("--model", default="", help="Folder or name of the weights, where the plan says {model}.")
 _BUDGET = click.option("--budget", "span", help="Time to spend, for example 45m: what discriminates comes first.")
-
-
-def _say(text: str) -> None:
-    Console(stderr=True, highlight=False, soft_wrap=True).print(text, markup=False)
-
-
-def _run_options(function: Callable[..., Any]) -> Callable[..., Any]:
-    options = (
-        click.option("--run", "folder", type=_FOLDER, required=True, help="The run folder; a new one needs --kit."),
-        click.option("--kit", help="The kit, for a new run folder."),
-        click.option("--repo", help="The upstream repository: a path or a URL. It is only read."),
-        click.option("--branch", help="The release branch; by default the plan's first."),
-        click.option("--python", help="The target's interpreter."),
-        click.option("--device", help="Where it runs: ascend or emulator."),
-    )
-    for option in reversed(options):
-        function = option(function)
-    return function
 
 
 def _steps(_: click.Context, __: click.Parameter, given: str | None) -> tuple[int, ...] | None:
@@ -85,7 +67,9 @@ def inventory(*, python: str, as_json: bool) -> None:
 
 
 @click.command("serve-check")
-@_run_options
+@_RUN
+@_KIT
+@run_options
 @click.option("--serve", "only", help="The id of one [[serve]]; all of them by default.")
 @click.option("--url", help="A service that runs already, instead of starting one. Its result counts for no level.")
 @click.option(
@@ -98,7 +82,6 @@ def inventory(*, python: str, as_json: bool) -> None:
 @click.option("--seed", default=0, help="Of the random order.")
 @_MODEL
 @_BUDGET
-@_JSON
 def serve_check(
     *, folder: Path, only: str | None, url: str | None, which: tuple[str, ...], span: str | None, **rest: Any
 ) -> None:
@@ -112,7 +95,7 @@ def serve_check(
     stage = ServeStage(only=only, which=arms, changes=changes, budget=budget.parse(span), **given)
     if url:
         _address(folder, rest["kit"], url, stage, as_json=as_json)
-    done = app.apart(app.Request(folder=folder, **rest), _say, stage)
+    done = app.apart(app.Request(folder=folder, **rest), say, stage)
     _finish(done, stage.NAME, as_json=as_json)
 
 
@@ -126,7 +109,7 @@ def _address(folder: Path, kit: str | None, url: str, stage: ServeStage, *, as_j
     meant = [each for each in plan.load(Path(kit)).serve if stage.only in {None, each.id}]
     serve: Serve = _named(meant, stage.only, "[[serve]]")
     serve = serve.model_copy(update=dict(stage.changes))
-    found = check_address(Ledger(folder), serve, url, stage.which[0], budget=stage.budget, say=_say)
+    found = check_address(Ledger(folder), serve, url, stage.which[0], budget=stage.budget, say=say)
     text.print_json(found) if as_json else text.print_rounds(found)
     sys.exit(worst(OUTCOMES[each.verdict] for each in found.cases).exit_code)
 
@@ -143,16 +126,17 @@ def _named(found: list[Any], name: str | None, what: str) -> Any:
 
 @click.command()
 @click.argument("name")
-@_run_options
+@_RUN
+@_KIT
+@run_options
 @_BUDGET
 @_MODEL
 @click.option("--dry-run", is_flag=True, help="Only say in what the two sides differ.")
-@_JSON
 def experiment(
     *, name: str, folder: Path, span: str | None, model: str, dry_run: bool, as_json: bool, **options: Any
 ) -> None:
     """Run the experiment NAME of the plan: two configurations that differ in one variable. Does it decide?"""
-    with app.opened(app.Request(folder=folder, **options), _say, hold=False) as (ctx, _):
+    with app.opened(app.Request(folder=folder, **options), say, hold=False) as (ctx, _):
         chosen: Experiment = _named([each for each in ctx.plan.experiment if each.id == name], name, "[[experiment]]")
         serve = next(each for each in ctx.plan.serve if each.id == chosen.serve)
         if dry_run:
@@ -176,12 +160,13 @@ def _conducted(ctx: Context, chosen: Experiment, serve: Serve, time: budget.Budg
 
 
 @click.command("upstream-tests")
-@_run_options
-@_JSON
+@_RUN
+@_KIT
+@run_options
 def upstream_tests(*, folder: Path, as_json: bool, **options: Any) -> None:
     """Run the target's own tests that the plan selects, with the backport and without it."""
     stage = UpstreamStage()
-    done = app.apart(app.Request(folder=folder, **options), _say, stage)
+    done = app.apart(app.Request(folder=folder, **options), say, stage)
     _finish(done, stage.NAME, as_json=as_json)
 
 
@@ -195,7 +180,3 @@ def _finish(done: Run, name: str, *, as_json: bool) -> None:
         text.row(f"  {finding.severity}: {finding.text}")
     text.row(f"the run: {done.sentence}")
     sys.exit(result.outcome.exit_code)
-
-
-COMMANDS: tuple[click.Command, ...] = (inventory, serve_check, experiment, upstream_tests)
-"""What the command line takes in: `for command in COMMANDS: cli.add_command(command)`."""

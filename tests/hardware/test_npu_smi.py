@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.devices.ascend import forms, health, npu_smi, table, versions
+from pipeline import doctor
+from pipeline.devices.ascend import forms, health, npu_smi, table
 from pipeline.errors import DeviceError, ExitCode
 
 if TYPE_CHECKING:
@@ -140,30 +141,10 @@ def test_a_table_without_chips_is_an_error(fake_host: FakeHost) -> None:
         npu_smi.info()
 
 
-@pytest.mark.parametrize(
-    ("text", "version"),
-    [
-        ("Version=26.0.rc1\nascendhal_version=7.35\n", "26.0.rc1"),
-        ("package_name=Ascend-cann-toolkit\nversion=9.2.0\ninnerversion=V100\narch=aarch64\n", "9.2.0"),
-        ("# version\nruntime_running_version=[7.3.0.1.231:9.2.0]\n", "9.2.0"),
-        ("nothing here", None),
-    ],
-)
-def test_version_files(tmp_path: Path, text: str, version: str | None) -> None:
-    file = tmp_path / "version.info"
-    file.write_text(text, encoding="utf-8")
-    fact = versions.first([tmp_path / "absent", file], "its")
-    assert fact.value == version
-    assert fact.source == (str(file) if version else "")
-    assert bool(fact.why) == (version is None)
-
-
-def test_cann_is_found_where_the_environment_says_and_where_it_is_installed(tmp_path: Path) -> None:
-    for name, version in (("cann-9.1.0", "9.1.0"), ("cann-9.2.0", "9.2.0"), ("mine", "9.9.9")):
-        (tmp_path / name).mkdir()
-        (tmp_path / name / "ascend_toolkit_install.info").write_text(f"version={version}\n", encoding="utf-8")
-    assert versions.runtime(tmp_path, {}).value == "9.2.0"
-    assert versions.runtime(tmp_path, {"ASCEND_TOOLKIT_HOME": str(tmp_path / "mine")}).value == "9.9.9"
-    nothing = versions.runtime(tmp_path / "nowhere", {})
-    assert nothing.value is None
-    assert "No such file" in nothing.why
+def test_cann_is_found_where_newer_toolkits_install(tmp_path: Path) -> None:
+    ascend = tmp_path / "usr" / "local" / "Ascend"
+    for name in ("cann-9.1.0", "cann-9.10.0", "cann-9.2.0"):
+        (ascend / name).mkdir(parents=True)
+        (ascend / name / "ascend_toolkit_install.info").write_text(f"version={name[5:]}\n", encoding="utf-8")
+    read = {each.name: each for each in doctor.read(None, root=tmp_path, env={})}
+    assert read["CANN"].value == "9.10.0"

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, Literal
 
 from pydantic import Field
 
-from pipeline.devices.ascend import npu_smi, place, software, versions
+from pipeline import doctor
+from pipeline.devices.ascend import npu_smi, place, software
 from pipeline.devices.ascend.place import Place  # noqa: TC001 - pydantic reads it
 from pipeline.devices.ascend.software import Software  # noqa: TC001 - pydantic reads it
 from pipeline.devices.ascend.table import Table  # noqa: TC001 - pydantic reads it
-from pipeline.devices.ascend.versions import Fact
+from pipeline.doctor import Reading
 from pipeline.ledger import sha256_of
 from pipeline.model import Record, Sha256
 from pipeline.records import DeviceInventory
@@ -28,11 +30,11 @@ class Hardware(Record):
     schema_version: Literal[1] = 1
     place: Place
     table: Table
-    tool: Fact
+    tool: Reading
     tool_sha256: Sha256 | None
-    driver: Fact
-    firmware: Fact
-    runtime: Fact
+    driver: Reading
+    firmware: Reading
+    runtime: Reading
     software: Software
     stand_in: bool
     stand_in_why: str = Field(default="", description="why this is no device, in one sentence")
@@ -41,9 +43,10 @@ class Hardware(Record):
     def unread(self) -> tuple[str, ...]:
         """What could not be read, one sentence each."""
         facts = (self.tool, self.driver, self.firmware, self.runtime)
+        read = [f"{each.name}: {each.why}" for each in facts if each.why]
         packages = [f"{name}: {each.why}" for name, each in self.software.packages.items() if each.why]
         whole = [self.software.why] if self.software.why else []
-        return (*self.table.unread, *(each.why for each in facts if each.why), *whole, *packages)
+        return (*self.table.unread, *read, *whole, *packages)
 
 
 def take(python: Path, env: Mapping[str, str] | None = None) -> Hardware:
@@ -54,28 +57,26 @@ def take(python: Path, env: Mapping[str, str] | None = None) -> Hardware:
     """
     table, _ = npu_smi.info()
     program = npu_smi.path()
+    read = {each.name: each for each in doctor.read(None, env={**os.environ, **(env or {})})}
     where = place.here()
     why = _no_device(table, where)
     return Hardware(
         place=where,
         table=table,
-        tool=Fact(value=table.tool, source=str(program or ""), why="" if table.tool else "npu-smi names no version"),
+        tool=_tool(table, program),
         tool_sha256=sha256_of(program) if program else None,
-        driver=_driver(table),
-        firmware=versions.firmware(),
-        runtime=versions.runtime(env=env),
+        driver=read["driver"],
+        firmware=read["firmware"],
+        runtime=read["CANN"],
         software=software.ask(python, env),
         stand_in=bool(why),
         stand_in_why=why,
     )
 
 
-def _driver(table: Table) -> Fact:
-    """A container often has npu-smi and not the driver's folder."""
-    found = versions.driver()
-    if found.value is None and table.driver:
-        return Fact(value=table.driver, source="npu-smi info", why=found.why)
-    return found
+def _tool(table: Table, program: Path | None) -> Reading:
+    why = "" if table.tool else "npu-smi names no version of its own"
+    return Reading(name="npu-smi", value=table.tool, source=str(program or ""), why=why)
 
 
 def _no_device(table: Table, where: Place) -> str:
