@@ -10,7 +10,6 @@ import subprocess
 import tempfile
 import threading
 import time
-from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import IO, TYPE_CHECKING
 
@@ -18,7 +17,7 @@ from pipeline.errors import HostError
 from pipeline.redaction import redact
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
 KEEP_BYTES = 4 * 1024 * 1024
@@ -189,67 +188,6 @@ class Dialogue:
             self._process.wait(5)
         except subprocess.TimeoutExpired:
             kill_group(self._process)
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Running:
-    """A process that goes on beside us; both its streams go to `log`."""
-
-    argv: tuple[str, ...]
-    process: subprocess.Popen[bytes]
-    log: Path
-
-    @property
-    def command(self) -> str:
-        return command_line(self.argv)
-
-    @property
-    def code(self) -> int | None:
-        """Its exit code (negative = signal); None while it lives."""
-        return self.process.poll()
-
-
-@contextmanager
-def started(
-    argv: Sequence[str], *, log: Path, cwd: Path | None = None, env: Mapping[str, str] | None = None, grace: float = 20
-) -> Iterator[Running]:
-    """Have a process for the time of the block; afterwards it is gone with all that it started.
-
-    Raises:
-        HostError: it cannot be started.
-    """
-    log.parent.mkdir(parents=True, exist_ok=True)
-    with log.open("wb") as stream:
-        try:
-            process = subprocess.Popen(
-                list(argv),
-                cwd=cwd,
-                env=env,
-                stdin=subprocess.DEVNULL,
-                stdout=stream,
-                stderr=stream,
-                start_new_session=True,
-            )
-        except OSError as error:
-            raise HostError(
-                f"{argv[0]} cannot be started",
-                why=error.strerror or str(error),
-                next_step="check the program's name and path",
-            ) from error
-    try:
-        yield Running(argv=tuple(argv), process=process, log=log)
-    finally:
-        _stop(process, grace)
-
-
-def _stop(process: subprocess.Popen[bytes], grace: float) -> None:
-    """Ask first: a service that is killed can leave the device's memory held. Then kill what is left of the group."""
-    if process.poll() is None:
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(process.pid, signal.SIGTERM)
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            process.wait(grace)
-    kill_group(process)
 
 
 def kill_group(process: subprocess.Popen[bytes]) -> None:

@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Final, Literal
 
 import httpx
 
-from pipeline.adapters import proc
+from pipeline.adapters import background, proc
 from pipeline.errors import PlanError, TargetError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from pipeline.adapters.proc import Running
+    from pipeline.adapters.background import Running
     from pipeline.plan_serving import Serve
 
 _HERE: Final = "127.0.0.1"
@@ -100,7 +100,7 @@ def started(
     log = folder / "service.log"
     # Not the run folder's own Python: only what the plan and the device say is added to our environment.
     whole = proc.environment({**env, "PYTHONUNBUFFERED": "1"})
-    with proc.started(command, log=log, cwd=folder, env=whole) as running:
+    with background.started(command, log=log, cwd=folder, env=whole) as running:
         url = f"http://{_HERE}:{port}"
         service = Service(url=url, origin="started", command=running.command, running=running, log=log)
         wait(service, serve.health, serve.ready, say)
