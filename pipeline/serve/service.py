@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import random
 import re
 import socket
 import time
@@ -12,7 +14,7 @@ from typing import TYPE_CHECKING, Final, Literal
 import httpx
 
 from pipeline.adapters import background, proc
-from pipeline.errors import PlanError, TargetError
+from pipeline.errors import HostError, PlanError, TargetError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
     from pipeline.plan_serving import Serve
 
 _HERE: Final = "127.0.0.1"
+_PORTS: Final = range(20_000, 32_000)
 _PLACE: Final = re.compile(r"\{(python|kit|model)\}")
 _POLL: Final = 0.1
 _PROGRESS: Final = 30.0
@@ -77,9 +80,16 @@ def _value(words: Sequence[str], name: str) -> str | None:
 
 
 def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind((_HERE, 0))
-        return int(probe.getsockname()[1])
+    """Below the ports that the system gives to outgoing connections: ours would take the service's before it starts."""
+    for port in random.sample(_PORTS, 100):
+        with socket.socket() as probe, contextlib.suppress(OSError):
+            probe.bind((_HERE, port))
+            return port
+    raise HostError(
+        "no port is free for the service",
+        why=f"100 ports of {_PORTS.start} to {_PORTS.stop} are in use",
+        next_step="name one with --port in the plan's arguments",
+    )
 
 
 @contextmanager

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import subprocess
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,7 +19,7 @@ from pipeline.commands import hardware
 from pipeline.errors import PlanError
 from pipeline.model import Outcome
 from pipeline.records import DeviceInventory
-from pipeline.records_serving import ServeRecord
+from pipeline.records_serving import Round, ServeRecord
 
 if TYPE_CHECKING:
     import click
@@ -132,6 +133,30 @@ def test_serve_check_shows_the_fault_without_the_backport_and_not_with_it(made: 
     assert "device itself" not in comment
     again = made.call(hardware.serve_check)
     assert "(reused)" in again.stderr
+
+
+def test_a_killed_serve_check_leaves_nothing_behind_and_goes_on_where_it_was(made: Made) -> None:
+    plan = made.run.parent / "kit" / "plan.toml"
+    slow = plan.read_text().replace('"--crash-at", "4", ', '"--crash-at", "9", "--delay", "0.05", ')
+    plan.write_text(slow.replace("concurrency = [1, 4]\nfails_at = 4", "concurrency = [1, 2, 9]"), encoding="utf-8")
+    code = "from pipeline.commands.hardware import serve_check\nserve_check()"
+    ours = subprocess.Popen([sys.executable, "-c", code, "--run", str(made.run)], stderr=subprocess.PIPE, text=True)
+    assert ours.stderr is not None
+    for line in ours.stderr:
+        if "1 at once" in line:
+            break
+    ours.kill()
+    ours.communicate()
+    before = Round.model_validate_json((made.run / "serve" / "load" / "base-1" / "round.json").read_bytes())
+    assert [each.concurrency for each in before.steps] == [1]
+    assert not before.complete
+    found = made.call(hardware.serve_check)
+    assert found.exit_code == 0, found.output
+    record = ServeRecord.model_validate_json((made.run / "serve" / "serve.json").read_bytes())
+    base, fixed = record.rounds
+    assert base.steps[:1] == before.steps
+    assert (base.failed_at, fixed.reached) == (9, 9)
+    assert (made.site / CONV).read_bytes() == FILES[CONV]
 
 
 def test_a_budget_and_steps_of_the_command_line(made: Made) -> None:
