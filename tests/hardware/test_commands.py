@@ -137,7 +137,7 @@ def test_serve_check_shows_the_fault_without_the_backport_and_not_with_it(made: 
 
 def test_a_killed_serve_check_leaves_nothing_behind_and_goes_on_where_it_was(made: Made) -> None:
     plan = made.run.parent / "kit" / "plan.toml"
-    slow = plan.read_text().replace('"--crash-at", "4", ', '"--crash-at", "9", "--delay", "0.05", ')
+    slow = plan.read_text().replace('"--crash-at", "4", ', '"--crash-at", "9", "--delay", "0.03", ')
     plan.write_text(slow.replace("concurrency = [1, 4]\nfails_at = 4", "concurrency = [1, 2, 9]"), encoding="utf-8")
     code = "from pipeline.commands.hardware import serve_check\nserve_check()"
     ours = subprocess.Popen([sys.executable, "-c", code, "--run", str(made.run)], stderr=subprocess.PIPE, text=True)

@@ -136,7 +136,7 @@ def test_a_hang_is_told_in_time_and_is_not_called_slow(tmp_path: Path) -> None:
 
 
 def test_slow_is_not_broken(tmp_path: Path) -> None:
-    found = climbed(tmp_path, "--slow", "0.01", stall=2, concurrency=(1, 4))
+    found = climbed(tmp_path, "--slow", "0.006", stall=2, concurrency=(1, 4))
     assert found.observed == "pass"
     one, four = found.steps
     assert one.tpot is not None

@@ -68,6 +68,14 @@ def test_a_run_does_not_start_on_chips_that_are_not_well_or_not_free(
         pass
 
 
+def test_a_warning_that_was_there_before_is_no_reason(fake_host: FakeHost, tmp_path: Path) -> None:
+    fake_host.set(health={"2.0": "Warning"})
+    with session.opened(PYTHON, tmp_path, {}) as opened:
+        assert opened.spoiled() == ""
+        fake_host.set(health={"2.0": "Alarm"})
+        assert "NPU 2 chip 0: health is Alarm" in opened.spoiled()
+
+
 def test_a_bad_card_outside_the_visible_ones_does_not_matter(fake_host: FakeHost, tmp_path: Path) -> None:
     fake_host.set(health={"3.1": "Alarm"}, holders=[[5, 0, 4711]])
     with session.opened(PYTHON, tmp_path, {"ASCEND_RT_VISIBLE_DEVICES": "0,1,2"}) as opened:

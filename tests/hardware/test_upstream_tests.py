@@ -80,7 +80,7 @@ class Repository:
         rows = 8 if arm is Arm.FIXED else 3
         self.file.write_text(f"ROWS = {rows}\n", encoding="utf-8")
         hashes = facts.pop("hashes", {str(self.file): hashlib.sha256(self.file.read_bytes()).hexdigest()})
-        plan = UpstreamTests.model_validate({"select": SELECT, "timeout": 20, "repeats": 2, **facts})
+        plan = UpstreamTests.model_validate({"select": SELECT, "timeout": 60, "repeats": 2, **facts})
         work = self.work / arm.value
         shift = Shift(
             python=Path(sys.executable),
@@ -154,7 +154,7 @@ def test_what_hangs_is_stopped_and_its_time_is_not_paid_twice(repository: Reposi
     repository.write(
         "test_hang.py", "import demo_target, time\ndef test_it():\n    time.sleep(60)\ndef test_b():\n    pass\n"
     )
-    found = repository.run(Arm.FIXED, select=["tests/test_hang.py"], timeout=2, repeats=5)
+    found = repository.run(Arm.FIXED, select=["tests/test_hang.py"], timeout=5, repeats=5)
     first, second = found.tests
     assert (first.outcome, first.runs, second.outcome) == ("hung", 1, "passed")
 

@@ -12,7 +12,9 @@ if TYPE_CHECKING:
 
     from pipeline.devices.ascend.table import Chip, Table
 
-GOOD: Final = frozenset({"OK"})
+_RANKS: Final = {"OK": 0, "Warning": 1}
+"""What npu-smi says of a chip that works. Alarm, Critical, UNKNOWN and no word at all are not in it."""
+_WORST: Final = len(_RANKS)
 
 
 def selected(chips: Iterable[Chip], visible: str | None) -> tuple[Chip, ...]:
@@ -22,11 +24,17 @@ def selected(chips: Iterable[Chip], visible: str | None) -> tuple[Chip, ...]:
     return tuple(each for each in ordered if each.device in wanted) or tuple(ordered)
 
 
+def _rank(chip: Chip) -> int:
+    return _RANKS.get(chip.health or "", _WORST)
+
+
 def unwell(chips: Iterable[Chip]) -> tuple[str, ...]:
-    """The chips that are not OK; one whose health is not told is not OK either."""
-    return tuple(
-        f"{each.label}: health is {each.health or 'not told'}" for each in chips if (each.health or "") not in GOOD
-    )
+    """The chips that nothing should run on; one whose health is not told is among them. A warning is only said."""
+    return tuple(_said(each) for each in chips if _rank(each) == _WORST)
+
+
+def _said(chip: Chip) -> str:
+    return f"{chip.label}: health is {chip.health or 'not told'}"
 
 
 def busy(table: Table, chips: Iterable[Chip]) -> tuple[str, ...]:
@@ -60,12 +68,15 @@ def require(table: Table, chips: Collection[Chip]) -> None:
 
 
 def went_bad(before: Collection[Chip], after: Table) -> str:
-    """What happened to the chips in between, in one sentence; empty when they are as well as before."""
+    """What happened to the chips in between, in one sentence; empty when none is worse than before."""
     now = {(each.npu, each.chip): each for each in after.chips}
-    lost = [each.label for each in before if (each.npu, each.chip) not in now]
-    bad = unwell(now[each.npu, each.chip] for each in before if (each.npu, each.chip) in now)
-    found = [*(f"{label} is gone" for label in lost), *bad]
+    pairs = [(each, now.get((each.npu, each.chip))) for each in before]
+    found = [f"{old.label} is gone" if new is None else _said(new) for old, new in pairs if _worse(old, new)]
     return f"a card went bad during the run: {'; '.join(found[:8])}" if found else ""
+
+
+def _worse(old: Chip, new: Chip | None) -> bool:
+    return new is None or _rank(new) > _rank(old) or _rank(new) == _WORST
 
 
 def after(before: Collection[Chip]) -> str:
