@@ -6,9 +6,11 @@ that something is wrong with the backport or with the run.
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from junit_xml import TestCase, TestSuite, to_xml_report_string
+from junitparser import JUnitXml
 
 from pipeline.escape import bounded, plain
 from pipeline.model import Arm, Outcome
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
     from pipeline.records import Case, Claim, StageResult
     from pipeline.story import Story
 
+OWN_TESTS = "upstream-tests/junit.xml"
 _LIMIT = 8000
 
 
@@ -30,7 +33,19 @@ def report(story: Story) -> str:
         own = [_check_case(story, each) for each in story.cases if each.arm is arm]
         suites += [TestSuite(f"arm {arm}", own)] if own else []
     text: str = to_xml_report_string(suites)
-    return text
+    return _with_own_tests(text, story)
+
+
+def _with_own_tests(text: str, story: Story) -> str:
+    """The suites of the target's own tests behind ours, where that stage ran and its file holds."""
+    if not story.intact(story.file(OWN_TESTS)):
+        return text
+    whole = JUnitXml.fromstring(text.encode())
+    for suite in JUnitXml.fromfile(str(Path(story.folder) / OWN_TESTS)):
+        whole.add_testsuite(suite)
+    whole.update_statistics()  # type: ignore[no-untyped-call]
+    merged: bytes = whole.tostring()  # type: ignore[no-untyped-call]
+    return merged.decode()
 
 
 def _stage_cases(story: Story) -> list[TestCase]:

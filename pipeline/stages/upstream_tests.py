@@ -137,7 +137,7 @@ def _evidence(ctx: Context, work: Path, arm: Arm) -> tuple[Evidence, ...]:
 def _result(ctx: Context, record: UpstreamRecord) -> StageResult:
     outcome, sentence = compare.outcome(record.arms, record.compared, record.spoiled)
     whole = ctx.ledger.write("upstream-tests/upstream-tests.json", record)
-    merged = ctx.ledger.write_text("upstream-tests/junit.xml", compare.junit(record.arms))
+    merged = ctx.ledger.write_text("upstream-tests/junit.xml", compare.junit(record.arms, record.compared))
     command = f"backproof upstream-tests --run {ctx.ledger.folder}"
     evidence = [
         ctx.ledger.evidence(whole, claim="each of the target's own tests on base and fixed", command=command),

@@ -76,25 +76,32 @@ def outcome(arms: Sequence[ArmTests], tests: Sequence[Compared], spoiled: str) -
     )
 
 
-def junit(arms: Sequence[ArmTests]) -> str:
-    """All arms in one file, a suite per arm; a test that was flaky says so."""
+def junit(arms: Sequence[ArmTests], tests: Sequence[Compared]) -> str:
+    """All arms in one file, a suite per arm.
+
+    A red test in a CI page must mean that something is wrong with the backport or with the run: what is red on base, or
+    red on both arms, or flaky, says so in its output and is not red here.
+    """
+    words = {each.test: each for each in tests}
     whole = JUnitXml()
     for arm in arms:
         suite = TestSuite(f"the target's own tests on {arm.arm}")
         for test in arm.tests:
-            suite.add_testcase(_case(test))
+            suite.add_testcase(_case(arm.arm, test, words.get(test.test)))
         whole.add_testsuite(suite)
     whole.update_statistics()  # type: ignore[no-untyped-call]
     text: bytes = whole.tostring()  # type: ignore[no-untyped-call]
     return text.decode()
 
 
-def _case(test: OwnTest) -> TestCase:
+def _case(arm: Arm, test: OwnTest, said: Compared | None) -> TestCase:
     classname, name = junit_name(test.test)
     case = TestCase(_clean(name), classname=_clean(classname), time=test.seconds)
     message = _clean(test.message)
-    if test.flaky:
-        case.system_out = f"flaky: failed {test.bad} of {test.runs} runs"
+    if test.bad and (arm is Arm.BASE or (said and said.verdict in {"flaky", "bad-everywhere"})):
+        case.system_out = _clean(
+            f"{test.outcome} on {arm}, {test.bad} of {test.runs} runs; {said.sentence if said else ''}"
+        )
     elif test.outcome == "skipped":
         case.result = [Skipped(message)]
     elif test.outcome in {"crashed", "hung", "error", "not-run"}:

@@ -202,18 +202,25 @@ def test_arms_held_against_each_other(base: OwnTest | None, fixed: OwnTest, verd
     assert compare.outcome(arms, [found], "")[0] is outcome
 
 
-def test_the_merged_junit_has_a_suite_per_arm_and_hostile_text_does_not_break_it() -> None:
+def test_junit_is_red_only_where_the_backport_or_the_run_is_wrong() -> None:
     bad = of("tests/t.py::test_x[\x1b[31m<&>]", "failed", 1, 1).model_copy(update={"message": "\x00]]> \x1b[0m"})
-    text = compare.junit(
-        [ArmTests(arm=Arm.BASE, tests=(bad,)), ArmTests(arm=Arm.FIXED, tests=(of("t", "passed", 3, 1),))]
-    )
-    suites = ET.fromstring(text)  # noqa: S314 - our own text
+    both, flaky = of("b", "failed", 1, 1), of("f", "passed", 3, 1)
+    arms = [
+        ArmTests(arm=Arm.BASE, tests=(of(bad.test, "passed"), both, of("m", "failed", 1, 1))),
+        ArmTests(arm=Arm.FIXED, tests=(bad, both, flaky, of("m", "passed"), of("h", "hung", 1, 1))),
+    ]
+    suites = ET.fromstring(compare.junit(arms, compare.compared(arms)))  # noqa: S314 - our own text
     assert [each.get("name") for each in suites] == [
         "the target's own tests on base",
         "the target's own tests on fixed",
     ]
-    assert suites.get("failures") == "1"
-    assert "flaky: failed 1 of 3 runs" in text
+    red = [case.get("name", "") for suite in suites for case in suite if case.find("failure") is not None]
+    assert len(red) == 1
+    assert red[0].startswith("test_x[")
+    assert [case.get("classname") for suite in suites for case in suite if case.find("error") is not None] == ["h"]
+    said = {case.get("classname"): case.findtext("system-out") or "" for case in suites[1]}
+    assert "flaky: failed 1 of 3 runs" in said["f"]
+    assert "without the backport, too" in said["b"]
 
 
 def test_names_in_junit() -> None:
