@@ -128,6 +128,8 @@ def test_the_comment_has_words_of_hardware_only_where_there_was_hardware(tmp_pat
         page = render.page(told, plan())
         text = render.comment(told, plan())
         assert ("Served under load" in page) == ("Served under load" in text)
+        chinese = render.comment(told, plan(), language="zh")
+        assert ("| fixed | pass | 8" in chinese) == ("Served under load" in text)
         return text
 
     real = written(REAL, on_device(tmp_path / "real", REAL))
