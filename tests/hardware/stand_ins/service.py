@@ -58,7 +58,7 @@ vllm:kv_cache_usage_perc{{engine="0"}} 0.011
 """
 TRACEBACK = """\
 (Worker_TP15 pid={pid}) ERROR {stamp} [multiproc_executor.py:962] Traceback (most recent call last):
-(Worker_TP15 pid={pid}) ERROR {stamp} [multiproc_executor.py:962]   File "/work/acl_graph.py", line 240, in __call__
+(Worker_TP15 pid={pid}) ERROR {stamp} [multiproc_executor.py:962]   File "/app/acl_graph.py", line 240, in __call__
 (Worker_TP15 pid={pid}) ERROR {stamp} [multiproc_executor.py:962] RuntimeError: synchronize NPU function error: aclrtSynchronizeStreamWithTimeout(stream()), error code is 507011
 """
 
