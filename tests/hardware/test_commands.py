@@ -18,9 +18,11 @@ from hardware.test_ladder import SERVICE
 from pipeline import app
 from pipeline.commands import hardware
 from pipeline.errors import PlanError
+from pipeline.judge import OUTCOMES
 from pipeline.model import Outcome
-from pipeline.records import DeviceInventory
+from pipeline.records import DeviceInventory, ValidateRecord
 from pipeline.records_serving import Round, ServeRecord
+from pipeline.stages import validate
 
 if TYPE_CHECKING:
     import click
@@ -182,6 +184,19 @@ def test_validate_on_a_stand_in_keeps_the_inventory_and_never_passes_for_hardwar
     assert run.level <= 2
     logs = [each.parent.name for each in (made.run / "validate").glob("*/*.logs.1")]
     assert sorted(logs) == ["base", "fixed", "pick"]
+
+
+def test_a_card_that_goes_bad_while_checks_run_spoils_every_case(made: Made, fake_host: FakeHost) -> None:
+    def say(text: str) -> None:
+        if "arm fixed" in text:
+            fake_host.set(health={"0.0": "Alarm"})
+
+    app.run(made.request, say, first="install", last="validate")
+    record = ValidateRecord.model_validate_json((made.run / "validate" / "validate.json").read_bytes())
+    assert len(record.cases) == 3
+    assert all("NPU 0 chip 0: health is Alarm" in each.sentence for each in record.cases)
+    failed = record.cases[2].model_copy(update={"verdict": "failed", "observed": "fault:x"})
+    assert OUTCOMES[validate._spoiled(failed, "a card went bad").verdict] is Outcome.ERROR
 
 
 def test_an_experiment_of_one_variable_and_one_of_two(made: Made) -> None:

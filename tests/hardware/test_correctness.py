@@ -1,0 +1,85 @@
+"""Rounding or corruption: what the likeliest tokens of the undisturbed output say."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pipeline.records_serving import Output
+from pipeline.serve import correctness, metrics
+from pipeline.serve.correctness import TIE
+
+ALONE = {"tide ": -0.7, "wind ": -0.9, "ship ": -4.0}
+
+
+def output(*tokens: str, likely: dict[str, float | None] | None = None, finish: str = "length") -> Output:
+    return Output(
+        text="".join(tokens), tokens=tokens, likely=tuple(likely for _ in tokens) if likely else (), finish=finish
+    )
+
+
+def alone(*tokens: str) -> Output:
+    return output(*tokens, likely=dict(ALONE))
+
+
+@pytest.mark.parametrize(
+    ("loaded", "sameness", "said"),
+    [
+        (output("tide ", "tide "), "same", ""),
+        (output("tide ", "wind "), "tie", "0.20 apart"),
+        (output("tide ", "ship "), "corrupt", "3.30 behind"),
+        (output("tide ", "rock "), "corrupt", "not among the likeliest"),
+        (output("tide "), "tie", "became the end"),
+        (output("rock ", "tide "), "corrupt", "parts at character 0"),
+    ],
+)
+def test_the_likeliest_tokens_decide(loaded: Output, sameness: str, said: str) -> None:
+    found, why = correctness.compare(alone("tide ", "tide "), loaded, exact=False)
+    assert found == sameness
+    assert said in why
+
+
+def test_an_end_that_nothing_else_was_near_to_cannot_be_judged() -> None:
+    sure = output("tide ", "tide ", likely={"tide ": -0.01, "wind ": -6.0})
+    assert correctness.compare(sure, output("tide "), exact=False)[0] == "differs"
+
+
+@given(st.floats(0, 2 * TIE))
+def test_the_line_is_the_one_that_is_documented(gap: float) -> None:
+    likely: dict[str, float | None] = {"tide ": -0.5, "wind ": -0.5 - gap}
+    found, _ = correctness.compare(output("tide ", likely=likely), output("wind "), exact=False)
+    assert found == ("tie" if -0.5 - (-0.5 - gap) <= TIE else "corrupt")
+
+
+def test_an_exact_service_may_not_differ_at_all() -> None:
+    assert correctness.compare(alone("tide "), output("wind "), exact=True)[0] == "corrupt"
+
+
+@pytest.mark.parametrize(
+    ("found", "why"),
+    [
+        (output("a ", likely={"a ": None}), "NaN"),
+        (output(*["!"] * 16), "one token 16 times"),
+        (Output(text="ab" * 30, finish="length"), "again and again"),
+        (Output(text="  \n ", finish="length"), "nothing but blanks"),
+        (Output(text="\ufffd" * 9, finish="stop"), "no text"),
+        (output(*["!"] * 15), ""),
+        (Output(text="Ha, ha, ha, ha! 1, 2, 3, 4, 5, 6, 7, 8", finish="stop"), ""),
+        (Output(text="", finish="stop"), ""),
+    ],
+)
+def test_what_is_no_text(found: Output, why: str) -> None:
+    said = correctness.degenerate(found)
+    assert why in said
+    assert bool(said) == bool(why)
+
+
+def test_metrics_of_several_engines_and_of_none() -> None:
+    text = (
+        'vllm:num_requests_running{engine="0"} 3.0\nvllm:num_requests_running{engine="1"} 5\n'
+        'vllm:num_requests_waiting{engine="0"} 1\nvllm:gpu_cache_usage_perc 0.25\nvllm:bad{} x\n'
+    )
+    found = metrics.read(text)
+    assert (found.running, found.waiting, found.cache_percent) == (8, 1, 25.0)
+    assert metrics.read("").source == "none"
