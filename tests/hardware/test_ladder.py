@@ -169,7 +169,11 @@ def test_no_text_at_all_is_corruption_already_alone(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("flag", "said"), [("--never-ready", "not healthy after 1 s"), ("--end-at-start", "no such model")]
+    ("flag", "said"),
+    [
+        ("--never-ready", "not healthy after 1 s"),
+        ("--end-at-start", "it ended with code 1; its log ends with: ValueError: no such model"),
+    ],
 )
 def test_a_service_that_does_not_start_is_an_error(tmp_path: Path, flag: str, said: str) -> None:
     found = climbed(tmp_path, flag, ready=1 if flag == "--never-ready" else 20)
