@@ -70,6 +70,20 @@ def test_our_comment_is_found_behind_many_pages(hub: StandIn, client: Client) ->
     assert len(hub.world.bodies(7)) == 91
 
 
+def test_a_comment_that_two_pages_show_is_one(hub: StandIn, client: Client) -> None:
+    """While others write, the last of one page is the first of the next: ours must not be taken for its own twin."""
+    for index in range(9):
+        hub.world.comment(7, "ann", f"comment {index}")
+    post(client, draft("one"))
+    for index in range(5):
+        hub.world.comment(7, "ann", f"later {index}")
+    hub.page = 10
+    hub.fault("twice", "PAGE", "/comments", times=99)
+    assert post(client, draft("two")) == "updated"
+    assert hub.made("DELETE") == []
+    assert len(hub.world.bodies(7)) == 15
+
+
 def test_a_stranger_with_our_marker_is_not_written_over(hub: StandIn, client: Client) -> None:
     hub.world.comment(7, "mallory", draft("forged").body)
     assert post(client, draft()) == "created"

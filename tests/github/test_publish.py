@@ -213,6 +213,13 @@ def test_the_audit_is_part_of_the_comment(upstream_state: StandIn, client: Clien
     assert "A3" not in body, "below level 3 no word of hardware, not even quoted"
 
 
+def test_an_audit_alone_is_no_pass(upstream_state: StandIn, client: Client, tmp_path: Path, kit: Path) -> None:
+    folder = Folder(tmp_path / "run")
+    record = examine(client, Subject(repo="example/project", pull=7))
+    folder.stage("audit", evidence=(folder.record("audit", record),))
+    assert publish.load(saved(folder), kit).run.outcome is Outcome.ERROR
+
+
 def test_hosts_and_people_stay_at_home(upstream_state: StandIn, client: Client, tmp_path: Path, kit: Path) -> None:
     folder = on_device(tmp_path / "run")
     folder.stages = folder.stages[:-1]
