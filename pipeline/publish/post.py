@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal
 
 from pipeline import render
 from pipeline.adapters.github import comment
+from pipeline.adapters.github.marker import Draft
 from pipeline.errors import GitHubError, HostError
 from pipeline.ledger import now
 from pipeline.model import Outcome, Record, Sha256
@@ -41,7 +42,7 @@ class Prepared:
     """What would be posted, where, and what that means for the comments that are there."""
 
     place: comment.Place
-    draft: comment.Draft
+    draft: Draft
     author: str | None
     intent: comment.Intent
 
@@ -56,7 +57,7 @@ def prepare(client: Client, loaded: Loaded, *, language: Language = "en") -> Pre
     must_hold(loaded)
     pull = must_be_current(client, loaded)
     run = loaded.run
-    draft = comment.Draft(
+    draft = Draft(
         kit=run.kit,
         branch=run.settings.branch,
         device=run.settings.device,

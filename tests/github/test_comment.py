@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pipeline.adapters.github import RefusedError
-from pipeline.adapters.github.comment import Draft, Place, carry_out, intend, read_marker
+from pipeline.adapters.github.comment import Place, carry_out, intend
+from pipeline.adapters.github.marker import Draft, read_marker
 from pipeline.errors import ExitCode, GitHubError, PersonNeeded
 
 if TYPE_CHECKING:

@@ -18,7 +18,7 @@ from test_render_escape import HOSTILE
 
 from pipeline import publish, render
 from pipeline.adapters.github import Client, RefusedError, credentials
-from pipeline.adapters.github.comment import read_marker
+from pipeline.adapters.github.marker import read_marker
 from pipeline.audit import Subject, examine
 from pipeline.errors import BackproofError, ExitCode, GitHubError, HostError, PersonNeeded, PlanError
 from pipeline.model import Arm, Outcome

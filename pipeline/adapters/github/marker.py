@@ -1,0 +1,100 @@
+"""The hidden line that says of a comment: ours, for this kit, branch and device, and untouched since."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from dataclasses import dataclass
+from urllib.parse import parse_qs, quote, urlencode
+
+from pydantic import BaseModel, ConfigDict
+
+_MARKER = re.compile(r"\A<!-- backproof:1 ([A-Za-z0-9=&%._~/+]{1,2000}) -->\n")
+"""Only at the very start: there, nothing that came from outside can stand."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Draft:
+    """What we want to stand there, and of which run it is."""
+
+    kit: str
+    branch: str
+    device: str
+    run: str
+    started: str
+    text: str
+
+    @property
+    def key(self) -> tuple[str, str, str]:
+        return self.kit, self.branch, self.device
+
+    @property
+    def body(self) -> str:
+        return f"{self.marker}\n{self.text}"
+
+    @property
+    def marker(self) -> str:
+        fields = {
+            "kit": self.kit,
+            "branch": self.branch,
+            "device": self.device,
+            "run": self.run,
+            "started": self.started,
+            "body": fingerprint(self.text),
+        }
+        # Two hyphens would end an HTML comment early.
+        return f"<!-- backproof:1 {urlencode(fields, quote_via=quote).replace('-', '%2D')} -->"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Found:
+    """A comment that carries our marker."""
+
+    id: int
+    url: str
+    login: str
+    key: tuple[str, str, str]
+    started: str
+    fingerprint: str
+    edited: bool
+
+
+class _User(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="ignore")
+    login: str
+
+
+class _Comment(BaseModel):
+    """What we read of a comment; a deleted account leaves no user."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+    id: int
+    html_url: str
+    body: str | None = None
+    user: _User | None = None
+
+
+def fingerprint(text: str) -> str:
+    """SHA-256 of a text as GitHub keeps it: line ends and outer blanks do not count."""
+    return hashlib.sha256(text.replace("\r\n", "\n").strip().encode()).hexdigest()
+
+
+def read_marker(comment: object) -> Found | None:
+    """What the marker of a comment says; None where it has none of ours."""
+    read = _Comment.model_validate(comment)
+    body = (read.body or "").replace("\r\n", "\n")
+    found = _MARKER.match(body)
+    if not found:
+        return None
+    said = {name: values[0] for name, values in parse_qs(found[1]).items()}
+    if not {"kit", "branch", "device", "started", "body"} <= set(said):
+        return None
+    return Found(
+        id=read.id,
+        url=read.html_url,
+        login=read.user.login if read.user else "",
+        key=(said["kit"], said["branch"], said["device"]),
+        started=said["started"],
+        fingerprint=said["body"],
+        edited=fingerprint(body[found.end() :]) != said["body"],
+    )
