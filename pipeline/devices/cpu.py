@@ -9,6 +9,7 @@ from __future__ import annotations
 import platform
 from typing import TYPE_CHECKING, Any
 
+from pipeline.devices.no_hardware import opened
 from pipeline.model import Level
 
 if TYPE_CHECKING:
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pipeline.plan import Check, Expected, Plan
+
+__all__ = ["FORKS", "LEVEL", "NAME", "PARALLEL", "describe", "opened", "request", "variants"]
 
 NAME = "cpu"
 LEVEL = Level.EMULATED

@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 import os
-from contextlib import nullcontext
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from pipeline.devices.no_hardware import opened
 from pipeline.errors import PlanError
 from pipeline.model import Level
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from contextlib import AbstractContextManager
     from pathlib import Path
 
-    from pipeline.devices.protocol import Session
-    from pipeline.model import Arm
     from pipeline.plan import Check, Expected, Plan
+
+__all__ = ["FORKS", "LEVEL", "NAME", "PARALLEL", "describe", "opened", "request", "variants"]
 
 NAME = "emulator"
 LEVEL = Level.EMULATED
@@ -44,23 +42,3 @@ def request(kit: Path, plan: Plan, variant: str) -> dict[str, Any] | None:
             next_step="add it to plan.toml",
         )
     return {"operators": str((kit / plan.emulator.operators).resolve()), "model": model.model, "options": model.options}
-
-
-@dataclass(frozen=True, slots=True)
-class _NoHardware:
-    """Nothing to lock, nothing that could go bad, and no inventory: an emulator is no device."""
-
-    inventory: None = None
-    details: None = None
-
-    def environment(self, arm: Arm, name: str) -> Mapping[str, str]:
-        del arm, name
-        return {}
-
-    def spoiled(self) -> str:
-        return ""
-
-
-def opened(python: Path, folder: Path, env: Mapping[str, str]) -> AbstractContextManager[Session]:
-    del python, folder, env
-    return nullcontext(_NoHardware())
