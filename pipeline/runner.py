@@ -51,7 +51,9 @@ def _one(ctx: Context, run: Run, stage: Stage) -> StageResult:
     try:
         result = _reused_or_run(ctx, run, stage)
     except (PlanError, Interrupted) as error:
-        _keep(ctx, run, _failed(ctx, stage, error))
+        # A mistake in how we were called must not overwrite what an earlier, right call found.
+        if all(each.stage != stage.NAME for each in run.stages):
+            _keep(ctx, run, _failed(ctx, stage, error))
         raise
     except BackproofError as error:
         result = _failed(ctx, stage, error)

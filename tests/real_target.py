@@ -46,7 +46,7 @@ def make(folder: Path, borrowed: Path) -> RealTarget:
     for each in (borrowed.parent.parent / "lib" / version / "site-packages").iterdir():
         if each.name.startswith(OWN):
             shutil.copytree(each, site / each.name, symlinks=True)
-        elif each.name != "__pycache__":
+        elif each.name != "__pycache__" and not each.name.startswith(".backproof"):
             (site / each.name).symlink_to(each)
     return RealTarget(python=folder / "bin" / "python", site=site)
 

@@ -132,6 +132,10 @@ def test_stages_alone_hold_the_overlay_until_it_is_undone(job: Job) -> None:
     assert "zero_()" in (job.target.site / WRAPPER).read_text()
     assert job.stage("install", "--undo").returncode == 0
     assert job.target.snapshot() == before
+    after = job.stage("verify")
+    assert after.returncode == 2, after.stdout + after.stderr
+    assert "backproof install --run" in after.stderr
+    assert (job.story()["outcome"], job.story()["level"]) == ("pass", 2)
 
 
 def test_a_fix_line_that_was_reverted_by_hand_fails_verify(job: Job) -> None:

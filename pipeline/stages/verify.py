@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pipeline import devices, judge, patch, signs
+from pipeline.adapters import overlay
 from pipeline.adapters.interpreter import probe
 from pipeline.adapters.overlay.journal import file_hash
 from pipeline.claims.complete import complete
@@ -45,10 +46,22 @@ def inputs(ctx: Context) -> Mapping[str, Any]:
 def run(ctx: Context) -> StageResult:
     record = ctx.ledger.need("install/install.json", InstallRecord, made_by="install")
     the_patch = patch.read(ctx)
+    _need_patch(ctx, record)
     first = _loaded(ctx, the_patch, record)
     second = _complete(ctx, record)
     third = _reached(ctx, the_patch, record, may_run=worst((first.outcome, second.outcome)) is Outcome.PASS)
     return _result(ctx, VerifyRecord(arm=record.arm, claims=(first, second, third)))
+
+
+def _need_patch(ctx: Context, record: InstallRecord) -> None:
+    """After a run the overlay is out again: that says nothing about the backport, so it must not read as a failure."""
+    untouched = all(file_hash(Path(each.installed)) == each.before for each in record.files)
+    if untouched and overlay.owner_of(Path(record.location)) != str(ctx.ledger.folder):
+        raise PlanError(
+            f"{ctx.plan.install.distribution}: the patch is not in the target",
+            why="every file is the release's own, and no overlay of this run is in place: it was taken out again",
+            next_step=f"put it in first: `backproof install --run {ctx.ledger.folder}`, then verify",
+        )
 
 
 def _loaded(ctx: Context, the_patch: Patch, record: InstallRecord) -> Claim:

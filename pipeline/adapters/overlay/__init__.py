@@ -67,6 +67,12 @@ def _switched(session: Session, changes: Sequence[Change], guards: Sequence[str]
             session.hold()
 
 
+def owner_of(site: Path) -> str | None:
+    """Whose overlay is in place there; None when there is none."""
+    journal = written.read(site.resolve())
+    return journal.owner if journal else None
+
+
 def undo(site: Path, *, force: bool = False) -> bool:
     """Undo an overlay, also one that is held; False when there is none.
 
