@@ -1,0 +1,155 @@
+"""How a run looks in a terminal. Text of a run is never markup here, and its control characters do not reach the screen."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from pipeline.escape import bounded, one_line
+from pipeline.model import Arm, Outcome
+from pipeline.verdict import case_outcome, stage_outcome
+from pipeline.wording import LEVEL_NAMES
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from pipeline.records import Case, StageResult
+    from pipeline.rundiff import RunDiff
+    from pipeline.runlist import RunList
+    from pipeline.story import Story
+
+_COLOURS = {
+    Outcome.PASS: "green",
+    Outcome.SKIP: "dim",
+    Outcome.ABORTED: "magenta",
+    Outcome.INCONCLUSIVE: "yellow",
+    Outcome.ERROR: "magenta",
+    Outcome.PERSON: "yellow",
+    Outcome.FAIL: "red",
+}
+_LISTED = 200
+
+
+def run(story: Story) -> None:
+    console = Console(highlight=False)
+    found = story.run
+    console.print(_line(f"{found.title} ({found.kit}) on {found.settings.branch}"))
+    console.print(Text(one_line(found.sentence, 2000), style=f"bold {_COLOURS[found.outcome]}"))
+    console.print(_line(f"levels: {_ladder(found.level)}"))
+    for arm, summary in found.arms.items():
+        console.print(
+            _line(f"{arm}: {summary.outcome}{'' if summary.as_expected else ', NOT expected'}: {summary.sentence}")
+        )
+    console.print(_stages(story))
+    if story.cases:
+        console.print(_cases(story.cases))
+    for path in sorted(story.altered):
+        console.print(Text(f"missing or altered, and not counted: {one_line(path)}", style="red"))
+    for name in found.files.values():
+        console.print(_line(f"{story.folder}/{name}"), soft_wrap=True)
+
+
+def _ladder(level: int | None) -> str:
+    return " · ".join(
+        f"{int(each)} {name} {'reached' if level is not None and each <= level else 'not reached'}"
+        for each, name in LEVEL_NAMES.items()
+    )
+
+
+def _stages(story: Story) -> Table:
+    table = Table("stage", "outcome", "seconds", "what it says", "evidence")
+    for each in story.stages:
+        outcome = stage_outcome(each, story)
+        said = f"{each.sentence}{' (reused)' if each.reused else ''}"
+        table.add_row(
+            _line(each.stage), _coloured(outcome), f"{each.seconds:.1f}", _line(said), str(len(each.evidence))
+        )
+        if each.stage == "verify":
+            for claim in story.claims:
+                held = claim.outcome if story.intact(claim.evidence) or not claim.evidence else Outcome.ERROR
+                table.add_row(
+                    _line(claim.name, "  "), _coloured(held), "", _line(claim.sentence), str(len(claim.evidence))
+                )
+    return table
+
+
+def _cases(cases: Iterable[Case]) -> Table:
+    """The arms beside each other, as in the report."""
+    by = {(each.check, each.model, each.arm): each for each in cases}
+    table = Table("check", "model", *(arm.value for arm in Arm))
+    pairs = list(dict.fromkeys((check, model) for check, model, _ in by))
+    for check, model in pairs[:_LISTED]:
+        table.add_row(_line(check), _line(model), *(_case(by.get((check, model, arm))) for arm in Arm))
+    if len(pairs) > _LISTED:
+        table.caption = f"{len(pairs) - _LISTED} more: --json"
+    return table
+
+
+def _case(case: Case | None) -> Text:
+    if case is None:
+        return Text("not run", style="dim")
+    expected = "" if case.verdict == "as-expected" else f", {case.verdict}"
+    style = "green" if case.observed == "pass" else "yellow" if case_outcome(case) is Outcome.PASS else "red"
+    return Text(one_line(f"{case.observed}{expected}"), style=style)
+
+
+def stage(story: Story, found: StageResult) -> None:
+    console = Console(highlight=False, soft_wrap=True)
+    outcome = stage_outcome(found, story)
+    reused = " (reused)" if found.reused else ""
+    console.print(_coloured(outcome), _line(f"{found.stage}{reused} in {found.seconds:.1f} s: {found.sentence}"))
+    for each in found.findings[:_LISTED]:
+        console.print(_line(f"{each.severity}: {f'{each.where}: ' if each.where else ''}{each.text}", "  "))
+    if len(found.findings) > _LISTED:
+        console.print(f"  {len(found.findings) - _LISTED} more findings: --json")
+    for proof in found.evidence[:_LISTED]:
+        lost = "  MISSING OR ALTERED" if proof.path in story.altered else ""
+        console.print(_line(f"{proof.path}{lost}: {proof.claim}", "  "))
+        console.print(Text(f"    {proof.sha256}  by {one_line(proof.command)}", style="dim"))
+
+
+def difference(found: RunDiff) -> None:
+    console = Console(highlight=False)
+    console.print(Text(one_line(found.sentence), style="bold"))
+    for topic, same in found.same.items():
+        rows = [each for each in found.changes if each.topic == topic]
+        if rows:
+            table = Table(
+                "what",
+                "before",
+                "after",
+                title=f"{topic}: {len(rows)} differ, {same} are the same",
+                title_justify="left",
+            )
+            for each in rows[:_LISTED]:
+                table.add_row(*(_line(cell or "-") for cell in (each.name, each.before, each.after)))
+            console.print(table)
+            if len(rows) > _LISTED:
+                console.print(f"{len(rows) - _LISTED} more: --json")
+    for note in found.notes:
+        console.print(_line(f"note: {note}"))
+
+
+def listed(found: RunList) -> None:
+    if not found.runs:
+        click.echo("no runs here", err=True)
+        return
+    table = Table("run", "kit", "branch", "device", "started", "outcome", "level", "sentence")
+    for each in found.runs:
+        outcome = _coloured(each.outcome) if each.outcome else Text("unreadable", style="magenta")
+        level = "-" if each.level is None else str(each.level)
+        cells = (each.folder, each.kit, each.branch, each.device, each.started)
+        table.add_row(*(_line(cell) for cell in cells), outcome, level, _line(bounded(each.sentence, 160)))
+    Console(highlight=False).print(table)
+
+
+def _coloured(outcome: Outcome) -> Text:
+    return Text(outcome.value, style=_COLOURS[outcome])
+
+
+def _line(text: str, indent: str = "") -> Text:
+    return Text(f"{indent}{one_line(text, 2000)}")
