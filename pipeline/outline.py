@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from pipeline.chain import chain
 from pipeline.contrast import Remark, observed
+from pipeline.curves import charts
 from pipeline.doctor import Reading, compare, key
 from pipeline.escape import one_line
 from pipeline.model import Arm, Evidence, Finding, Level, Outcome
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from pipeline.chain import Link
+    from pipeline.curves import Chart
     from pipeline.doctor import Deviation
     from pipeline.plan import Plan
     from pipeline.records import Case, PickedCommit, Run
@@ -204,6 +206,15 @@ class Outline:
     @property
     def timeline(self) -> Timeline | None:
         return Timeline.of(self.story.triage) if self.story.triage else None
+
+    @property
+    def load(self) -> tuple[Chart, ...]:
+        return charts(self.story.serve) if self.story.serve else ()
+
+    @property
+    def served(self) -> bool:
+        """Whether the rounds under load count for a device."""
+        return self.run.level == Level.SERVED
 
     @property
     def drift(self) -> tuple[tuple[Deviation, str], ...]:

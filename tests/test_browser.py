@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from browser import NARROW, PROGRAM, WIDE, opened
 from stories import Folder, level_2_cases, plan, proved
+from test_curves import with_load
 from test_render_comment import told
 from test_render_escape import NASTY
 from test_timeline import FAULT
@@ -45,8 +46,8 @@ def browser() -> Iterator[Browser]:
 
 
 def with_logs(path: Path) -> Folder:
-    """A whole run whose logs were read: every section of the page is there."""
-    folder = proved(path)
+    """A whole run that was served and whose logs were read: every section of the page is there."""
+    folder = with_load(path)
     logs = path / "logs"
     for rank in range(4):
         (logs / f"rank{rank}").mkdir(parents=True)
@@ -120,6 +121,8 @@ def test_the_page_has_one_heading_and_named_sections(browser: Browser, pages: di
         assert found.page.get_by_role("region", name="The chain of claims").count() == 1
         drawing = found.page.get_by_role("img", name="Timeline of the logs")
         assert "first scene is in the row" in (drawing.locator("desc").text_content() or "")
+        curves = found.page.get_by_role("img", name="Tokens per second of decode")
+        assert "failed at 16 at once" in (curves.locator("desc").text_content() or "")
 
 
 def test_a_claim_opens_by_keyboard_and_a_reference_leads_to_its_evidence(

@@ -18,9 +18,10 @@ from pipeline import render
 
 VOID = {"meta", "br"}
 TAG_NAMES = """html head meta title style body header div main section aside article footer h1 h2 h3 p ol ul li dl dt dd b
-span a code pre br table thead tbody tr th td details summary svg path rect circle line text desc"""
+span a code pre br table thead tbody tr th td details summary svg path rect circle line text desc polyline
+figure figcaption"""
 ATTRIBUTE_NAMES = """lang charset name content http-equiv class id href scope tabindex role aria-label aria-labelledby
-aria-hidden viewbox x y x1 x2 y1 y2 cx cy r d width height text-anchor"""
+aria-hidden viewbox x y x1 x2 y1 y2 cx cy r d width height text-anchor points colspan"""
 TAGS, ATTRIBUTES = set(TAG_NAMES.split()), set(ATTRIBUTE_NAMES.split())
 
 
