@@ -27,6 +27,7 @@ class Spot:
     y: float
     said: str
     failed: bool
+    measured: bool
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -39,7 +40,8 @@ class Curve:
 
     @property
     def line(self) -> str:
-        return " ".join(f"{each.x},{each.y}" for each in self.spots)
+        """A failure without a measure is a mark at the bottom; a line down to it would claim a value of zero."""
+        return " ".join(f"{each.x},{each.y}" for each in self.spots if each.measured)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -96,7 +98,8 @@ def _curve(
         said = f"{found.arm}, round {found.number}, {step.concurrency} at once: {shown}, {step.outcome}"
         failed = step.outcome != "pass"
         if number is not None or failed:
-            spots.append(Spot(x=across[step.concurrency], y=_up(number or 0, top), said=said, failed=failed))
+            y = _up(number or 0, top)
+            spots.append(Spot(x=across[step.concurrency], y=y, said=said, failed=failed, measured=number is not None))
     return Curve(arm=found.arm, name=f"{found.arm}, round {found.number}", spots=tuple(spots))
 
 

@@ -71,7 +71,7 @@ class Timeline:
         points = result.timeline
         if not points:
             return None
-        axis = Axis.of((each.us for each in points), left=_LABELS + 10, right=WIDTH - 14)
+        axis = Axis.of((each.us for each in points), left=_LABELS + 22, right=WIDTH - 14)
         scene = next((each for each in points if each.role == "first-scene"), None)
         zero = (scene or points[0]).us
         names = _names(points, scene)

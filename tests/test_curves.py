@@ -56,6 +56,7 @@ def test_the_failing_step_is_marked_where_it_was() -> None:
     assert base.spots[2].said == "base, round 1, 16 at once: 0 tokens/s, failed"
     assert "base, round 1: failed at 16 at once, held up to 4." in rate.sentence
     assert wait.curves[0].spots[2].said.endswith("not measured, failed"), "a failure without a measure is still marked"
+    assert len(wait.curves[0].line.split()) == 2, "and no line leads down to it"
 
 
 @given(st.lists(st.floats(0, 1e9, allow_nan=False), min_size=1, max_size=8))

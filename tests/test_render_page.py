@@ -15,6 +15,8 @@ from test_render_comment import ALL, hostile_folder, told
 from test_render_escape import HOSTILE, NASTY
 
 from pipeline import render
+from pipeline.audited import AuditRecord
+from pipeline.model import Finding
 
 VOID = {"meta", "br"}
 TAG_NAMES = """html head meta title style body header div main section aside article footer h1 h2 h3 p ol ul li dl dt dd b
@@ -101,3 +103,27 @@ def test_a_hostile_patch_is_text(tmp_path: Path) -> None:
     assert "<script" not in made
     assert "+&lt;/pre&gt;&lt;script&gt;" in made
     assert "+red" in made
+
+
+def test_drift_is_told_in_the_doctors_words(tmp_path: Path) -> None:
+    versions = {"torch": "2.10.0", "Triton": "3.6", "torch_npu": "2.10.0"}
+    text = Reader(render.page(told(proved(tmp_path)), plan(baseline={"versions": versions}))).text
+    assert "A deviation from what the release was validated with is not a cause." in text
+    for name, expected, found, verdict in (
+        ("torch", "2.10.0", "2.13.0", "newer"),
+        ("Triton", "3.6", "3.6.0", "same"),
+        ("torch_npu", "2.10.0", "not read", "not read"),
+        ("python", "not said", "3.11.7", "no baseline"),
+    ):
+        assert re.search(rf"{name}{re.escape(expected)}{re.escape(found)}{verdict}", text)
+
+
+def test_what_the_pull_request_was_asked_for_is_on_the_page(tmp_path: Path) -> None:
+    folder = proved(tmp_path)
+    finding = Finding(severity="warning", text="marked resolved and not in the head", where="pkg/rows.py:4")
+    facts = {"repo": "example/project", "pull": 7, "title": "x", "head": "a" * 40, "limits": ("no token: checks",)}
+    record = AuditRecord.model_validate({**facts, "findings": (finding,)})
+    folder.stage("audit", evidence=(folder.record("audit", record),))
+    text = Reader(page(folder)).text
+    assert "marked resolved and not in the head pkg/rows.py:4" in text
+    assert "Not looked at: no token: checks" in text
