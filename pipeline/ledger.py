@@ -125,11 +125,18 @@ class Ledger:
         return path.is_file() and sha256_of(path) == evidence.sha256
 
     def event(self, kind: str, **facts: Any) -> None:
-        """Append one line to events.jsonl; a line cut by a kill is only that line."""
+        """Append one line to events.jsonl; a line cut by a kill or a full disk is only that line."""
         self.folder.mkdir(parents=True, exist_ok=True)
         line = json.dumps({"at": now(), "event": kind, **facts}, ensure_ascii=False, default=str)
-        with (self.folder / EVENTS_FILE).open("a", encoding="utf-8", errors="backslashreplace") as stream:
-            stream.write(redact(line) + "\n")
+        data = (redact(line) + "\n").encode("utf-8", "backslashreplace")
+        with (self.folder / EVENTS_FILE).open("ab") as stream:
+            stream.write(data if self._events_end_well() else b"\n" + data)
+
+    def _events_end_well(self) -> bool:
+        with (self.folder / EVENTS_FILE).open("rb") as stream:
+            size = stream.seek(0, os.SEEK_END)
+            stream.seek(max(0, size - 1))
+            return stream.read(1) in {b"", b"\n"}
 
     def load_run(self) -> Run | None:
         """The run as last written; None when there is none of this version."""

@@ -19,7 +19,7 @@ schema = 1
 id = "plain"
 title = "A backport without a device"
 [upstream]
-repo = "example/demo"
+repo = "example/project"
 pull = 5
 [pick]
 commits = ["{commit}"]
@@ -75,10 +75,11 @@ class PlainJob:
     kit: Path
     upstream: Repository
     target: Target
+    out: str = "run"
 
     @property
     def run_folder(self) -> Path:
-        return self.folder / "run"
+        return self.folder / self.out
 
     def arguments(self) -> list[str]:
         where = ["--repo", str(self.upstream.folder), "--python", str(self.target.python)]

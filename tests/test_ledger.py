@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -111,3 +112,15 @@ def test_token_shapes_are_masked(secret: str) -> None:
     assert secret not in masked
     assert masked.startswith("before ")
     assert masked.endswith(" after")
+
+
+def test_a_line_that_was_cut_takes_no_other_with_it(tmp_path: Path) -> None:
+    """A disk that is full cuts a line without its end; the next event must not be written behind it."""
+    ledger = Ledger(tmp_path)
+    ledger.event("one")
+    with (tmp_path / "events.jsonl").open("a") as stream:
+        stream.write('{"at": "2026-')
+    ledger.event("two")
+    ledger.event("three")
+    lines = (tmp_path / "events.jsonl").read_text().splitlines()
+    assert [json.loads(each)["event"] for each in lines if each.endswith("}")] == ["one", "two", "three"]
