@@ -12,10 +12,13 @@ from filelock import FileLock
 from platformdirs import user_cache_path
 
 from pipeline import app, plan
-from pipeline.adapters import proc
+from pipeline.adapters import distribution, overlay, proc
 from pipeline.adapters.git import Builder
+from pipeline.adapters.interpreter import probe
+from pipeline.adapters.overlay.journal import file_hash
 from pipeline.errors import HostError, PlanError
 from pipeline.ledger import digest_of, sha256_of
+from pipeline.plan import Service
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -34,7 +37,8 @@ def run(kit: Path | None, out: Path | None, say: Callable[[str], None]) -> tuple
     the_plan = plan.load(kit)
     target = _target(the_plan, kit)
     folder = out or Path("runs") / f"demo-{the_plan.id}-{datetime.now(UTC):%Y%m%dT%H%M%S}"
-    python = environment(target, say)
+    overlay.recover_all(say)
+    python = environment(the_plan, target, say)
     upstream = repository(the_plan, target, kit, say)
     request = app.Request(folder=folder, kit=str(kit), repo=str(upstream), python=str(python), device="emulator")
     return app.run(request, say), folder
@@ -67,7 +71,7 @@ def _cache(target: Target) -> Path:
     return folder
 
 
-def environment(target: Target, say: Callable[[str], None]) -> Path:
+def environment(the_plan: Plan, target: Target, say: Callable[[str], None]) -> Path:
     """The interpreter of the target environment; made once, then found again by what the plan asks for."""
     folder = _cache(target)
     python = folder / "env" / "bin" / "python"
@@ -79,7 +83,28 @@ def environment(target: Target, say: Callable[[str], None]) -> Path:
             done.write_text(f"{target.requirement}\n", encoding="utf-8")
         else:
             say(f"target environment: found in {folder}")
+            _mend(the_plan, target, folder, python, say)
     return python
+
+
+def _mend(the_plan: Plan, target: Target, folder: Path, python: Path, say: Callable[[str], None]) -> None:
+    """The environment is ours: where somebody changed the release in it, the release is installed again."""
+    changed = _changed(the_plan, python)
+    if changed:
+        say(f"target environment: not the release's own: {', '.join(changed[:3])}; installing it again")
+        sdist = _sdist(target, folder, python, say)
+        _pip(python, "install", "--no-deps", "--no-build-isolation", "--force-reinstall", str(sdist), env=target.env)
+
+
+def _changed(the_plan: Plan, python: Path) -> list[str]:
+    name = the_plan.install.distribution
+    found = probe(python, distribution=name, service=Service()).facts.distributions
+    if not found:
+        return [name]
+    installed = distribution.read(found[0])
+    if overlay.owner_of(installed.site) is not None:
+        return []  # a run is at work there, or holds its overlay: it knows what it changed
+    return [path for path, sha in installed.files.items() if sha and file_hash(installed.site / path) != sha]
 
 
 def _build(target: Target, folder: Path, python: Path, say: Callable[[str], None]) -> None:

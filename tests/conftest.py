@@ -32,9 +32,9 @@ def target_python() -> Path:
     named = os.environ.get("BACKPROOF_TARGET_PYTHON")
     if named:
         return Path(named)
-    target = plan.load(KIT).target
-    assert target is not None
-    return demo.environment(target, _say)
+    the_plan = plan.load(KIT)
+    assert the_plan.target is not None
+    return demo.environment(the_plan, the_plan.target, _say)
 
 
 @pytest.fixture(scope="session")

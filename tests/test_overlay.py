@@ -274,3 +274,14 @@ def test_a_note_of_an_environment_that_is_gone_is_dropped(site: Path) -> None:
     shutil.rmtree(site)
     assert overlay.recover_all(print) == ()
     assert registry.sites() == []
+
+
+def test_the_journal_of_a_linked_environment_is_not_ours_to_undo(site: Path, tmp_path: Path) -> None:
+    with overlay.installed(site, changes(), owner="run 1"):
+        linked = build(tmp_path / "linked")
+        (linked / ".backproof-overlay").symlink_to(site / ".backproof-overlay")
+        with pytest.raises(PersonNeeded, match="is a link"), overlay.installed(linked, changes(), owner="run 2"):
+            pass
+        assert (site / ".backproof-overlay" / "originals").is_dir()
+    assert not (site / ".backproof-overlay").exists()
+    assert (site / "demo/a.py").read_bytes() == OLD

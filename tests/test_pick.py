@@ -296,7 +296,7 @@ def test_the_inputs_change_with_the_branch_and_the_plan(tmp_path: Path, upstream
 
 def test_upstreams_own_commit_is_kept_beside_what_landed(tmp_path: Path, upstream: Repository) -> None:
     fix = fix_on_main(upstream, {"pkg/a.py": "x = 1\ny = 20\nz = 3\n", "notes/7.md": "!\n"})
-    ctx = context(tmp_path, upstream, [fix], options='drop = ["/notes/"]')
+    ctx = context(tmp_path, upstream, [fix])
     result, _ = picked(ctx)
     landed, theirs = ((ctx.ledger.folder / "pick" / f"{name}.mbox").read_text() for name in ("pick", "upstream"))
     assert f"From {fix}" in theirs

@@ -106,6 +106,13 @@ def read(site: Path) -> Journal | None:
         PersonNeeded: there is one that cannot be read; the originals lie beside it under their own names.
     """
     path = site / FOLDER / JOURNAL_FILE
+    if path.parent.is_symlink():
+        # A linked environment: undoing here would take the originals away from the environment that they belong to.
+        raise PersonNeeded(
+            f"{path.parent}: is a link",
+            why=f"the journal of an overlay belongs to the environment {path.parent.resolve().parent}",
+            next_step=f"remove the link {path.parent}; the overlay there is undone by its own run",
+        )
     try:
         return Journal.model_validate_json(path.read_bytes())
     except (FileNotFoundError, NotADirectoryError):
