@@ -11,15 +11,17 @@ from typing import TYPE_CHECKING
 
 from pipeline.contrast import flat
 from pipeline.excerpts import excerpt
+from pipeline.model import Outcome
 from pipeline.verdict import case_outcome, stage_outcome
 
 if TYPE_CHECKING:
-    from pipeline.model import Evidence, Finding, Outcome
+    from pipeline.model import Evidence, Finding
     from pipeline.records import Case, Claim, StageResult
     from pipeline.story import Story
 
 _EXCERPTS = 400
 _SHOWN = 2000
+_CASES = 1000
 _FACTS = 20
 
 
@@ -63,7 +65,7 @@ class _Chain:
         if found.stage == "verify":
             parts = tuple(self.claim(each) for each in self.story.claims)
         elif found.stage == "validate":
-            parts = tuple(self.case(each) for each in self.story.cases[:_SHOWN])
+            parts = tuple(self.case(each) for each in _worst_first(self.story.cases))
         return Link(
             stage=found.stage,
             name=found.stage,
@@ -109,6 +111,13 @@ class _Chain:
         shown = holds and number <= _EXCERPTS and self.story.folder
         text = excerpt(self.story.folder, evidence.path) if shown else ""
         return Exhibit(number=number, evidence=evidence, holds=holds, excerpt=text)
+
+
+def _worst_first(cases: tuple[Case, ...]) -> tuple[Case, ...]:
+    """All in their order, unless there are too many: then those that did not pass come first. The table has the rest."""
+    if len(cases) <= _CASES:
+        return cases
+    return tuple(sorted(cases, key=lambda each: case_outcome(each) is Outcome.PASS)[:_CASES])
 
 
 def chain(story: Story) -> tuple[Link, ...]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from functools import lru_cache
 from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -52,6 +53,7 @@ _CUT_SAID = {
     "en": "_Cut to fit a comment: {gone}. The whole is in report.html of the run._",
     "zh": "_为放进一条评论，已略去：{gone}。全文见运行目录中的 report.html。_",
 }
+_SHORT = 100
 _LONGEST = 20_000
 """No single value shows more than this; all have smaller bounds where they are printed."""
 _SECTION = re.compile("\x1e([a-z]+)\x1f\n?")
@@ -109,10 +111,23 @@ def markdown_environment(hide: Mask) -> Environment:
 
 def html_environment(hide: Mask) -> Environment:
     """As `markdown_environment`, for HTML."""
-    environment = _environment(finalize=lambda value: _inert(value, hide))
-    environment.filters.update(bounded=lambda text, limit: escape.bounded(hide(text), limit))
+    hide = _remembered(hide)
+    environment = _environment(finalize=lambda value: value if isinstance(value, _Hidden) else _inert(value, hide))
+    environment.filters.update(bounded=lambda text, limit: _Hidden(escape.bounded(hide(text), limit)))
     environment.globals.update(refs=_html_refs)
     return environment
+
+
+class _Hidden(str):
+    """Text that went through the mask: a page of 10,000 findings would wait as long again for a second time."""
+
+    __slots__ = ()
+
+
+def _remembered(hide: Mask) -> Mask:
+    """Names of stages, outcomes and severities come again on every line."""
+    known = lru_cache(maxsize=4096)(hide)
+    return lambda value: known(text) if len(text := str(value)) <= _SHORT else hide(text)
 
 
 def _inert(value: Any, text: Callable[[Any], str]) -> str:
