@@ -96,6 +96,8 @@ def _outcome(story: Story) -> Iterator[tuple[str, str]]:
     yield "level", "none" if story.run.level is None else str(story.run.level)
     yield from ((f"stage {each.stage}", stage_outcome(each, story)) for each in story.stages)
     yield from ((f"claim {each.name}", each.outcome) for each in story.claims)
+    for each in story.serve.rounds if story.serve else ():
+        yield f"{each.serve} on {each.arm}, round {each.number}", f"{each.observed}, held up to {each.reached} at once"
     for case in story.cases:
         yield _name(case), f"{case.observed}, {case.verdict}: {case_outcome(case)}"
     for case in story.cases:

@@ -7,13 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from click.testing import CliRunner
-from stories import Folder, level_2_cases, proved, three
+from stories import FIXED, Folder, level_2_cases, proved, three
+from test_curves import with_load
 
 from pipeline import rundiff, story, verdict
 from pipeline.cli import cli
 from pipeline.commands.show import diff_command, runs_command, show_command
 from pipeline.errors import PlanError
 from pipeline.model import Finding, Outcome
+from pipeline.records import FileChange, FixupRecord
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -117,6 +119,25 @@ def test_diff_tells_code_environment_and_outcome_apart(tmp_path: Path) -> None:
     assert changed["outcome", "rows under compute on fixed"][1] == "fail, failed: fail"
     assert ("environment", "python") not in changed
     assert "pass at level 2 → fail" in said(diff_command, before, other.path)
+
+
+def test_diff_tells_how_far_each_round_under_load_went(tmp_path: Path) -> None:
+    before, after = saved(proved(tmp_path / "1")), saved(with_load(tmp_path / "2"))
+    changed = {each["name"]: each["after"] for each in shown(diff_command, before, after)["changes"]}
+    assert changed["decode on fixed, round 1"] == "pass, held up to 16 at once"
+    assert changed["stage serve"] == "pass"
+
+
+def test_no_cell_is_cut_short(tmp_path: Path) -> None:
+    path = f"pkg/{'deep/' * 60}rows.py"
+    other = Folder(tmp_path / "2")
+    other.pick()
+    change = FileChange(path=path, before=None, after="f" * 40)
+    record = FixupRecord(head=FIXED, head_tree=FIXED, fixups=(), changes=(change,))
+    other.stage("fixup", evidence=(other.record("fixup", record),))
+    text = said(diff_command, saved(proved(tmp_path / "1")), saved(other))
+    first_column = "".join(line.split("│")[1].strip() for line in text.splitlines() if line.startswith("│"))
+    assert f"file{path}" in first_column.replace(" ", "")
 
 
 def test_diff_says_what_one_run_does_not_have(tmp_path: Path) -> None:

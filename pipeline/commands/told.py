@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 from rich.console import Console
-from rich.table import Table
+from rich.table import Column, Table
 from rich.text import Text
 
 from pipeline.escape import bounded, one_line
@@ -61,7 +61,7 @@ def _ladder(level: int | None) -> str:
 
 
 def _stages(story: Story) -> Table:
-    table = Table("stage", "outcome", "seconds", "what it says", "evidence")
+    table = _table("stage", "outcome", "seconds", "what it says", "evidence")
     for each in story.stages:
         outcome = stage_outcome(each, story)
         said = f"{each.sentence}{' (reused)' if each.reused else ''}"
@@ -80,7 +80,7 @@ def _stages(story: Story) -> Table:
 def _cases(cases: Iterable[Case]) -> Table:
     """The arms beside each other, as in the report."""
     by = {(each.check, each.model, each.arm): each for each in cases}
-    table = Table("check", "model", *(arm.value for arm in Arm))
+    table = _table("check", "model", *(arm.value for arm in Arm))
     pairs = list(dict.fromkeys((check, model) for check, model, _ in by))
     for check, model in pairs[:_LISTED]:
         table.add_row(_line(check), _line(model), *(_case(by.get((check, model, arm))) for arm in Arm))
@@ -118,13 +118,7 @@ def difference(found: RunDiff) -> None:
     for topic, same in found.same.items():
         rows = [each for each in found.changes if each.topic == topic]
         if rows:
-            table = Table(
-                "what",
-                "before",
-                "after",
-                title=f"{topic}: {len(rows)} differ, {same} are the same",
-                title_justify="left",
-            )
+            table = _table("what", "before", "after", title=f"{topic}: {len(rows)} differ, {same} are the same")
             for each in rows[:_LISTED]:
                 table.add_row(*(_line(cell or "-") for cell in (each.name, each.before, each.after)))
             console.print(table)
@@ -138,13 +132,18 @@ def listed(found: RunList) -> None:
     if not found.runs:
         click.echo("no runs here", err=True)
         return
-    table = Table("run", "kit", "branch", "device", "started", "outcome", "level", "sentence")
+    table = _table("run", "kit", "branch", "device", "started", "outcome", "level", "sentence")
     for each in found.runs:
         outcome = _coloured(each.outcome) if each.outcome else Text("unreadable", style="magenta")
         level = "-" if each.level is None else str(each.level)
         cells = (each.folder, each.kit, each.branch, each.device, each.started)
         table.add_row(*(_line(cell) for cell in cells), outcome, level, _line(bounded(each.sentence, 160)))
     Console(highlight=False).print(table)
+
+
+def _table(*names: str, title: str | None = None) -> Table:
+    """Long paths and hashes go on in the next line: a word cut short would be another one."""
+    return Table(*(Column(name, overflow="fold") for name in names), title=title, title_justify="left")
 
 
 def _coloured(outcome: Outcome) -> Text:
