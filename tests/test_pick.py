@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import shutil
 import subprocess
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -303,3 +304,19 @@ def test_upstreams_own_commit_is_kept_beside_what_landed(tmp_path: Path, upstrea
     assert "+++ b/notes/7.md" in theirs
     assert "+++ b/notes/7.md" not in landed
     assert "pick/upstream.mbox" in [each.path for each in result.evidence]
+
+
+@pytest.mark.parametrize("lost", ["HEAD", "config", "objects", "refs"])
+def test_half_a_store_is_made_again(tmp_path: Path, upstream: Repository, lost: str) -> None:
+    """A full disk or a kill cut `git init`: the run folder must not be lost with it."""
+    fix = fix_on_main(upstream, {"pkg/a.py": "x = 1\ny = 20\nz = 3\n"})
+    ctx = context(tmp_path, upstream, [fix])
+    first, _ = picked(ctx)
+    gone = ctx.ledger.store / lost
+    shutil.rmtree(gone) if gone.is_dir() else gone.unlink()
+    (tmp_path / "run" / "store.git.new").mkdir()
+    (tmp_path / "run" / "store.git.new" / "HEAD").write_text("cut")
+    again, record = picked(ctx)
+    assert (first.outcome, again.outcome) == (Outcome.PASS, Outcome.PASS)
+    assert Store.open(ctx.ledger.store).resolve(record.head) == record.head
+    assert not (tmp_path / "run" / "store.git.new").exists()

@@ -60,16 +60,21 @@ def again(stand_in: StandIn, made: Bench, kept: Path) -> None:
     """As before anything was posted."""
     stand_in.world.comments.clear()
     stand_in.faults.clear()
+    stand_in.violations.clear()
     shutil.rmtree(made.job.run_folder)
     shutil.copytree(kept, made.job.run_folder, symlinks=True)
 
 
 def struck(stand_in: StandIn, made: Bench, at: tuple[points.Point, int], fault: Fault) -> Troubles:
-    """One thing happens to a publish; the next one leaves one comment."""
+    """One thing happens to a publish; the next one leaves one comment.
+
+    A request that was cut with its process has no body: that is the fault's doing, and no breach of the contract.
+    """
     troubles = Troubles()
     watch = points.Watch(folder=str(made.job.folder), at=at, fault=fault, stage="publish", again=argv(made))
     code = attempt.command(made, argv(made), watch, keep=made.kept)
     troubles.unless(code in attempt.may_end(fault), f"ended with {code}: {attempt.tail(made)}")
+    stand_in.violations.clear()
     _settles(stand_in, made, troubles)
     return troubles
 

@@ -190,7 +190,7 @@ def _publishing(made: Bench) -> Iterator[Row]:
     with hub(made) as (stand_in, there):
         kept = keep(there)
         met = attempt.recorded(there, argv(there), stage="publish")
-        for each in (each for each in _every(met) if "clock" not in each.fault):
+        for each in _every(met):
             again(stand_in, there, kept)
             where = f"{each.point.event} {each.point.path} #{each.count}"
             yield "publish", each.fault, where, struck(stand_in, there, (each.point, each.count), FAULTS[each.fault])
@@ -200,11 +200,13 @@ def _publishing(made: Bench) -> Iterator[Row]:
 
 
 def _every(met: list[points.Point]) -> list[Try]:
-    """Every operation of a publish with every fault but another command line's: there are few."""
+    """Every operation of a publish with SIGKILL, one of each kind with every other fault."""
     seen: Counter[points.Point] = Counter()
+    kinds: set[tuple[str, str, str]] = set()
     tries: list[Try] = []
     for point in met:
-        names = [name for name in FAULTS if _fits(name, point) and "target" not in name]
+        names = [name for name in FAULTS if _fits(name, point) and "target" not in name and "clock" not in name]
+        names = [name for name in names if name == "SIGKILL" or _new(kinds, name, point)]
         tries += [Try(fault=name, point=point, count=seen[point]) for name in names]
         seen[point] += 1
     return tries

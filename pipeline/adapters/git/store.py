@@ -39,6 +39,19 @@ class CommitInfo:
     author: str
 
 
+def _is_whole(folder: Path) -> bool:
+    return all((folder / each).exists() for each in ("HEAD", "config", "objects/info", "refs"))
+
+
+def _init(folder: Path) -> None:
+    """Made aside and moved into place: an init that a full disk or a kill cuts leaves half a store, which git refuses."""
+    aside = folder.with_name(f"{folder.name}.new")
+    for each in (aside, folder):
+        shutil.rmtree(each, ignore_errors=True)
+    must(git("init", "--quiet", "--bare", str(aside)), f"{folder}: our object store cannot be created")
+    aside.rename(folder)
+
+
 class Store:
     """A bare repository of ours with the user's objects as alternates."""
 
@@ -48,8 +61,8 @@ class Store:
     @classmethod
     def create(cls, folder: Path, source: Source) -> Store:
         """Make (or re-open) the store and point it at the source's objects."""
-        if not (folder / "HEAD").exists():
-            must(git("init", "--quiet", "--bare", str(folder)), f"{folder}: our object store cannot be created")
+        if not _is_whole(folder):
+            _init(folder)
         (folder / "objects" / "info" / "alternates").write_text(f"{source.objects}\n", encoding="utf-8")
         # Without it git takes the cut commits' parents for lost objects instead of a shallow boundary.
         (folder / "shallow").unlink(missing_ok=True)
