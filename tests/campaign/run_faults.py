@@ -1,9 +1,10 @@
 """The fault campaign: `tox run -e faults`. Whatever happens to a run, the next command finds everything as it was.
 
 Every point of a real run (see points.py) of a real backport (plain_job.py) is met by faults, each in a process of its
-own; after each, the same command runs again and everything is looked at (attempt.py). By default every distinct point is
-met by SIGKILL, and one point of each stage and kind of operation by every other fault: about 15 minutes of two processes.
-`--all` meets every distinct point with every fault: hours. What cannot be tried here is said and not counted.
+own; after each, the same command runs again and everything is looked at (attempt.py). Every distinct point is met by
+SIGKILL, one of each stage and kind of operation by every other fault: of these some 650 a fair part of 300 is tried by
+default, and all of what beside.py has: 10 to 20 minutes. `--limit 0` tries all of them; `--all --limit 0` meets every
+distinct point with every fault, some 2,400, which takes hours. What cannot be tried here is said, and not counted.
 """
 
 from __future__ import annotations
@@ -11,19 +12,13 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import random
 import shutil
-import subprocess
 import sys
 import tempfile
 import traceback
 from collections import Counter
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, TextIO
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+from typing import TextIO
 
 sys.path[:0] = [
     str(Path(__file__).parent),
@@ -32,43 +27,19 @@ sys.path[:0] = [
 ]
 
 import attempt
-import contract
-import points
-import small_disk
-from attempt import Bench, Fault, Troubles
+import beside
+import choose
+from attempt import Bench, Troubles
 from plain_job import make_job
 
 import pipeline.commands.run  # noqa: F401 - what the forks have in common
-
-FAULTS: dict[str, Fault] = {
-    "SIGKILL": points.killed,
-    "SIGKILL during": points.killed_soon,
-    "SIGTERM": points.terminated,
-    "ENOSPC (stand-in)": points.full,
-    "EIO (stand-in)": points.broken,
-    "clock back (stand-in)": points.stepped_back,
-    "second run": points.second_run,
-    "second run, same target": points.second_run_elsewhere,
-}
-
-
-@dataclass(frozen=True, kw_only=True)
-class Try:
-    """One thing to try."""
-
-    fault: str
-    point: points.Point
-    count: int = 0
-
-
-Row = tuple[str, str, str, Troubles]
 
 
 def main() -> int:
     options = _options()
     with tempfile.TemporaryDirectory(prefix="backproof-faults-") as name:
         folder = Path(name).resolve()
-        tries = _chosen(attempt.recorded(first := bench(folder / "0"), first.job.arguments()), options)
+        tries = choose.chosen(attempt.recorded(first := bench(folder / "0"), first.job.arguments()), options)
         print(f"{len(tries)} tries, {options.workers} at once", flush=True)
         results = _all(folder, tries, options.workers)
     return _told(results)
@@ -77,7 +48,7 @@ def main() -> int:
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--all", action="store_true", help="every distinct point with every fault")
-    parser.add_argument("--limit", type=int, default=0, help="at most so many tries on run, chosen evenly")
+    parser.add_argument("--limit", type=int, default=300, help="at most so many points of a run, a fair part; 0: all")
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--only", default="", help="a part of a fault's name")
     return parser.parse_args()
@@ -93,131 +64,53 @@ def bench(folder: Path) -> Bench:
     return made
 
 
-def _chosen(met: list[points.Point], options: argparse.Namespace) -> list[Try]:
-    """Each distinct point once; one in site-packages as often as it is met, for each time another arm is in place."""
-    seen: Counter[points.Point] = Counter()
-    tries: list[Try] = []
-    kinds: set[tuple[str, str, str]] = set()
-    for point in met:
-        count = seen[point]
-        seen[point] += 1
-        if count == 0 or "site-packages" in point.path:
-            tries += [
-                Try(fault=name, point=point, count=count)
-                for name in FAULTS
-                if _fits(name, point) and (options.all or name == "SIGKILL" or _new(kinds, name, point))
-            ]
-    tries = [each for each in tries if options.only in each.fault]
-    random.Random(19353).shuffle(tries)  # noqa: S311 - a repeatable order, so that a limit is a fair part
-    return tries[: options.limit] if options.limit else tries
-
-
-def _new(kinds: set[tuple[str, str, str]], name: str, point: points.Point) -> bool:
-    key = (name, point.stage, point.event)
-    fresh = key not in kinds
-    kinds.add(key)
-    return fresh
-
-
-def _fits(name: str, point: points.Point) -> bool:
-    starts = point.event == "subprocess.Popen"
-    if name == "SIGKILL during":
-        return starts
-    if "ENOSPC" in name:
-        return point.event in points.GROWS
-    return not starts if "EIO" in name else True
-
-
-def _all(folder: Path, tries: list[Try], workers: int) -> list[dict[str, str]]:
+def _all(folder: Path, tries: list[choose.Try], workers: int) -> list[dict[str, str]]:
     """The tries, dealt out to processes that each have a job of their own; what only one does goes to the first."""
     files = [folder / f"results-{each}.jsonl" for each in range(workers)]
     children = [
         _worker(folder / f"worker-{index}", tries[index::workers], file, extra=index == 0)
         for index, file in enumerate(files)
     ]
-    for child in children:
-        os.waitpid(child, 0)
-    return [json.loads(line) for file in files for line in file.read_text(encoding="utf-8").splitlines()]
+    ended = [os.waitpid(child, 0)[1] for child in children]
+    rows = [json.loads(line) for file in files for line in file.read_text(encoding="utf-8").splitlines()]
+    # A worker that is gone has not tried what it was dealt: the last line must not look like a whole campaign.
+    return [*rows, *(_row("-", "campaign", "", "a worker died") for status in ended if status)]
 
 
-def _worker(folder: Path, tries: list[Try], file: Path, *, extra: bool) -> int:
+def _row(stage: str, fault: str, where: str, trouble: str, *, met: bool = True) -> dict[str, str]:
+    return {"stage": stage, "fault": fault, "where": where, "trouble": trouble, "met": "yes" if met else ""}
+
+
+def _worker(folder: Path, tries: list[choose.Try], file: Path, *, extra: bool) -> int:
     child = os.fork()
     if child:
         return child
+    code = 1
     try:
         with file.open("w", encoding="utf-8") as stream:
-            made = bench(folder)
-            for each in tries:
-                made = _intact(made)
-                where = f"{each.point.event} {each.point.path} #{each.count}"
-                _note(stream, each.point.stage, each.fault, where, _tried(made, each))
-            for beside in BESIDE if extra else ():
-                made = _intact(made)
-                for row in beside(made):
-                    _note(stream, *row)
-    except BaseException:  # noqa: BLE001 - a worker that dies must not look like one that is done
+            _work(folder, tries, stream, extra=extra)
+        code = 0
+    except BaseException:  # noqa: BLE001 - the caller counts it
         traceback.print_exc()
-        file.write_text(
-            json.dumps({"stage": "-", "fault": "campaign", "where": "", "trouble": "a worker died", "met": "yes"})
-            + "\n"
-        )
     finally:
         sys.stdout.flush()
-        os._exit(0)
+        os._exit(code)
 
 
-def _on_small_disks(made: Bench) -> Iterator[Row]:
+def _work(folder: Path, tries: list[choose.Try], stream: TextIO, *, extra: bool) -> None:
+    made = bench(folder)
+    for each in tries:
+        made = _intact(made)
+        _note(stream, each.point.stage, each.fault, each.where, _tried(made, each))
+    for rows in beside.ALL if extra else ():
+        made = _intact(made)
+        for row in rows(made):
+            _note(stream, *row)
+
+
+def _tried(made: Bench, each: choose.Try) -> Troubles:
     attempt.fresh(made)
-    attempt.command(made, made.job.arguments())
-    whole = small_disk.needed(made)
-    with small_disk.mounted(made.job.folder / small_disk.DISK) as refused:
-        if refused:
-            print(f"skipped, not counted: a full disk that is real: it cannot be mounted here: {refused}", flush=True)
-            return
-        for part in small_disk.PARTS:
-            yield "any", "ENOSPC (small disk)", f"{part} % of the space", small_disk.tried(made, part, whole)
-
-
-def _publishing(made: Bench) -> Iterator[Row]:
-    try:
-        from publishing import REPLIES, again, answered, argv, hub, keep, struck
-
-        contract.rest()
-        contract.graph()
-    except (ImportError, OSError, AssertionError, subprocess.SubprocessError) as error:
-        print(f"skipped, not counted: publishing: GitHub's published contract is not here: {error}", flush=True)
-        return
-    with hub(made) as (stand_in, there):
-        kept = keep(there)
-        met = attempt.recorded(there, argv(there), stage="publish")
-        for each in _every(met):
-            again(stand_in, there, kept)
-            where = f"{each.point.event} {each.point.path} #{each.count}"
-            yield "publish", each.fault, where, struck(stand_in, there, (each.point, each.count), FAULTS[each.fault])
-        for kind in REPLIES:
-            again(stand_in, there, kept)
-            yield "publish", f"reply: {kind}", "POST comment", answered(stand_in, there, kind)
-
-
-def _every(met: list[points.Point]) -> list[Try]:
-    """Every operation of a publish with SIGKILL, one of each kind with every other fault."""
-    seen: Counter[points.Point] = Counter()
-    kinds: set[tuple[str, str, str]] = set()
-    tries: list[Try] = []
-    for point in met:
-        names = [name for name in FAULTS if _fits(name, point) and "target" not in name and "clock" not in name]
-        names = [name for name in names if name == "SIGKILL" or _new(kinds, name, point)]
-        tries += [Try(fault=name, point=point, count=seen[point]) for name in names]
-        seen[point] += 1
-    return tries
-
-
-BESIDE: tuple[Callable[[Bench], Iterator[Row]], ...] = (_on_small_disks, _publishing)
-
-
-def _tried(made: Bench, each: Try) -> Troubles:
-    attempt.fresh(made)
-    return attempt.struck(made, made.job.arguments(), (each.point, each.count), FAULTS[each.fault])
+    return attempt.struck(made, made.job.arguments(), (each.point, each.count), choose.FAULTS[each.fault])
 
 
 def _intact(made: Bench) -> Bench:
@@ -230,8 +123,7 @@ def _intact(made: Bench) -> Bench:
 
 def _note(stream: TextIO, stage: str, fault: str, where: str, troubles: Troubles) -> None:
     trouble = "; ".join(troubles.found)
-    row = {"stage": stage, "fault": fault, "where": where, "trouble": trouble, "met": "yes" if troubles.met else ""}
-    stream.write(json.dumps(row) + "\n")
+    stream.write(json.dumps(_row(stage, fault, where, trouble, met=troubles.met)) + "\n")
     stream.flush()
     if trouble:
         print(f"NOT SURVIVED {stage}: {fault} at {where}: {trouble[:1500]}", flush=True)
