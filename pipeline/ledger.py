@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import json
 import os
@@ -21,6 +22,7 @@ from pipeline.redaction import redact
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from io import FileIO
 
 RUN_FILE = "run.json"
 EVENTS_FILE = "events.jsonl"
@@ -60,6 +62,18 @@ def write_atomic(path: Path, data: bytes) -> None:
         with suppress(OSError):
             Path(name).unlink()
         raise
+
+
+def _append(stream: FileIO, end: int, data: bytes) -> None:
+    """All of it or nothing: a full disk takes a part first, and refuses only the next write."""
+    written = 0
+    try:
+        written = stream.write(data)
+    finally:
+        if written != len(data):
+            stream.truncate(end)
+    if written != len(data):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), stream.name)
 
 
 class Ledger:
@@ -129,14 +143,11 @@ class Ledger:
         self.folder.mkdir(parents=True, exist_ok=True)
         line = json.dumps({"at": now(), "event": kind, **facts}, ensure_ascii=False, default=str)
         data = (redact(line) + "\n").encode("utf-8", "backslashreplace")
-        with (self.folder / EVENTS_FILE).open("ab") as stream:
-            stream.write(data if self._events_end_well() else b"\n" + data)
-
-    def _events_end_well(self) -> bool:
-        with (self.folder / EVENTS_FILE).open("rb") as stream:
-            size = stream.seek(0, os.SEEK_END)
-            stream.seek(max(0, size - 1))
-            return stream.read(1) in {b"", b"\n"}
+        with (self.folder / EVENTS_FILE).open("a+b", buffering=0) as stream:
+            end = stream.seek(0, os.SEEK_END)
+            stream.seek(max(0, end - 1))
+            cut = stream.read(1) not in {b"", b"\n"}
+            _append(stream, end, b"\n" + data if cut else data)
 
     def load_run(self) -> Run | None:
         """The run as last written; None when there is none of this version."""

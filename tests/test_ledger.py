@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from io import FileIO
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pipeline import ledger
 from pipeline.errors import HostError, PlanError
 from pipeline.ledger import Ledger, digest_of, write_atomic
 from pipeline.model import Outcome
@@ -115,7 +117,7 @@ def test_token_shapes_are_masked(secret: str) -> None:
 
 
 def test_a_line_that_was_cut_takes_no_other_with_it(tmp_path: Path) -> None:
-    """A disk that is full cuts a line without its end; the next event must not be written behind it."""
+    """A kill cuts a line without its end; the next event must not be written behind it."""
     ledger = Ledger(tmp_path)
     ledger.event("one")
     with (tmp_path / "events.jsonl").open("a") as stream:
@@ -124,3 +126,25 @@ def test_a_line_that_was_cut_takes_no_other_with_it(tmp_path: Path) -> None:
     ledger.event("three")
     lines = (tmp_path / "events.jsonl").read_text().splitlines()
     assert [json.loads(each)["event"] for each in lines if each.endswith("}")] == ["one", "two", "three"]
+
+
+class _Filling:
+    """Stands in for a file on a disk that has five bytes left: write(2) takes what fits, and says so."""
+
+    def __init__(self, stream: FileIO) -> None:
+        self.stream = stream
+        self.name = stream.name
+
+    def write(self, data: bytes) -> int:
+        return self.stream.write(data[:5])
+
+    def truncate(self, size: int) -> int:
+        return self.stream.truncate(size)
+
+
+def test_a_full_disk_leaves_no_half_line(tmp_path: Path) -> None:
+    file = tmp_path / "events.jsonl"
+    file.write_bytes(b"{}\n")
+    with file.open("a+b", buffering=0) as stream, pytest.raises(OSError, match="No space"):
+        ledger._append(_Filling(stream), 3, b'{"event": "x"}\n')  # type: ignore[arg-type]
+    assert file.read_bytes() == b"{}\n"
