@@ -303,3 +303,23 @@ def test_other_programs_read_it(made: Path) -> None:
     assert ustar.read(ustar.written(long), most=2) == long
     with pytest.raises(ustar.Strange, match="too long"):
         ustar.written({"n" * 101: b""})
+
+
+def test_a_manifest_that_names_a_file_twice_is_refused(made: Path) -> None:
+    files = inside(made)
+    manifest = json.loads(files["manifest.json"])
+    manifest["files"].insert(0, {**manifest["files"][0], "sha256": "0" * 64})
+    files["manifest.json"] = json.dumps(manifest).encode()
+    made.write_bytes(seal.sealed(ustar.written(files)))
+    with pytest.raises(HostError) as caught:
+        bundle.check(made)
+    assert "twice" in caught.value.why
+
+
+def test_names_that_redaction_makes_one_are_not_merged(tmp_path: Path) -> None:
+    folder = proved(tmp_path / "run")
+    both = [folder.proof(f"validate/home/{name}.txt", "x", "x") for name in ("ann", "bob")]
+    folder.stage("triage", evidence=tuple(both))
+    with pytest.raises(HostError) as caught:
+        bundle.make(loaded(folder), tmp_path / "b.tar.gz")
+    assert "two evidence files" in caught.value.why

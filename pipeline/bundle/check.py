@@ -75,6 +75,8 @@ def _manifest(files: Mapping[str, bytes]) -> Manifest:
 def _must_be_listed(manifest: Manifest, files: Mapping[str, bytes]) -> None:
     """Every file is in the manifest once, with its hash, and the manifest names no other."""
     listed = {each.path: each for each in manifest.files}
+    if len(listed) != len(manifest.files):
+        raise Strange("the manifest names a file twice")
     if strange := sorted((set(files) - {MANIFEST}) ^ set(listed)):
         raise Strange(f"the manifest and the files differ: {', '.join(strange[:5])}")
     for path, entry in listed.items():

@@ -79,6 +79,8 @@ def _parts(loaded: Loaded) -> tuple[dict[str, _Part], tuple[Missing, ...]]:
         if _is_ours(folder, path):
             data = (folder / path).read_bytes()
             part = _Part(content=mask.file(path, data), original=data, recorded=recorded.get(path))
+            if f"{RUN}{name}" in parts:
+                raise ustar.Strange(f"two evidence files would both be {name} once their names are redacted")
             parts[f"{RUN}{name}"] = part
         elif path in recorded:
             missing.append(Missing(path=name, recorded_sha256=recorded[path]))

@@ -31,11 +31,6 @@ class Bundled(Record):
     recorded_sha256: Sha256 | None = None
     redacted: bool = False
 
-    @property
-    def holds(self) -> bool:
-        """Whether the run folder still had what the stage had registered."""
-        return self.recorded_sha256 in (None, self.original_sha256)
-
 
 class Missing(Record):
     """Evidence that run.json names and the run folder did not have."""
