@@ -226,14 +226,15 @@ def test_a_bomb_is_refused_before_it_is_unpacked(tmp_path: Path, monkeypatch: py
 
 def test_redaction_says_both_hashes_and_breaks_no_record(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MY_TOKEN", SECRET)
+    monkeypatch.setenv("HOME", "/hm")
     folder = proved(tmp_path / "run")
-    text = f"token {SECRET}; /home/ann/x; 10.1.2.3; ann@example.org\n"
+    text = f"token {SECRET}; /home/ann/x; /hm/y; /hmm; 10.1.2.3; ann@example.org\n"
     note = folder.proof("validate/note.log", text, "what it printed")
     broken = folder.proof("validate/broken.json", f'{{"a": "{SECRET}"', "cut")
     folder.stage("triage", evidence=(note, broken))
     file = bundle.make(loaded(folder), tmp_path / "b.tar.gz").file
     found = inside(file)
-    assert found["run/validate/note.log"] == b"token ***; /home/USER/x; ADDRESS; MAIL\n"
+    assert found["run/validate/note.log"] == b"token ***; /home/USER/x; ~/y; /hmm; ADDRESS; MAIL\n"
     assert SECRET.encode() not in b"".join(found.values())
     entry = next(each for each in bundle.check(file).manifest.files if each.path == "run/validate/note.log")
     assert entry.redacted

@@ -28,6 +28,8 @@ class Mask:
         settings = story.run.settings
         more = [(settings.kit, "KIT"), (str(Path(settings.python).parent.parent), "TARGET")]
         found = {*render.places(story), *((path, word) for path, word in more if path.count("/") > 1)}
+        # With its slash: the home of root is one short word, which may begin others.
+        found |= {(f"{home}/", "~/")} if (home := str(Path.home())) != "/" else set()
         # The longest first: a folder must not be taken out of a path below it.
         ordered = sorted(found, key=lambda each: (-len(each[0]), each))
         return cls(places=tuple(ordered), names=render.names(story))
