@@ -73,8 +73,16 @@ def test_the_patch_is_loaded_and_complete(prepared: Prepared) -> None:
     assert claims["complete"].sentence == "all 2 files of the patch are installed, each equal to its git blob"
 
 
-def test_without_the_patch_both_claims_fail_and_name_the_files(prepared: Prepared) -> None:
+def test_after_the_overlay_was_taken_out_nothing_is_claimed(prepared: Prepared) -> None:
     overlay.undo(prepared.target.site)
+    with pytest.raises(PlanError, match="the patch is not in the target") as caught:
+        _verify(prepared)
+    assert "backproof install --run" in caught.value.next_step
+
+
+def test_all_files_reverted_by_hand_fail_both_claims_and_are_named(prepared: Prepared) -> None:
+    prepared.target.write(CONV, FILES[CONV])
+    (prepared.target.site / NEW).unlink()
     claims = _verify(prepared)
     assert claims["loaded"].outcome is claims["complete"].outcome is Outcome.FAIL
     assert "still the release's own file" in _texts(claims["complete"], "fail")
