@@ -16,8 +16,10 @@ from pipeline.adapters import distribution, overlay, proc
 from pipeline.adapters.git import Builder
 from pipeline.adapters.interpreter import probe
 from pipeline.adapters.overlay.journal import file_hash
+from pipeline.devices import DEVICES
 from pipeline.errors import HostError, PlanError
 from pipeline.ledger import digest_of, sha256_of
+from pipeline.model import Level
 from pipeline.plan import Service
 
 if TYPE_CHECKING:
@@ -32,15 +34,16 @@ _NETWORK = "check the network and the package index, then run the same command a
 
 
 def run(kit: Path | None, out: Path | None, say: Callable[[str], None]) -> tuple[Run, Path]:
-    """Run a kit on the embedded device; returns the run and its folder."""
+    """Run a kit on the device without hardware that its checks name; returns the run and its folder."""
     kit = kit or first_kit(Path.cwd())
     the_plan = plan.load(kit)
     target = _target(the_plan, kit)
     folder = out or Path("runs") / f"demo-{the_plan.id}-{datetime.now(UTC):%Y%m%dT%H%M%S}"
+    device = device_of(the_plan, kit)
     overlay.recover_all(say)
     python = environment(the_plan, target, say)
     upstream = repository(the_plan, target, kit, say)
-    request = app.Request(folder=folder, kit=str(kit), repo=str(upstream), python=str(python), device="emulator")
+    request = app.Request(folder=folder, kit=str(kit), repo=str(upstream), python=str(python), device=device)
     return app.run(request, say), folder
 
 
@@ -51,6 +54,22 @@ def first_kit(start: Path) -> Path:
             return found[0].parent
     raise PlanError(
         "there is no kit here", why=f"no folder {_PATCHES}/ with a plan in {start} or above", next_step="name a kit"
+    )
+
+
+def device_of(the_plan: Plan, kit: Path) -> str:
+    """The first device without hardware that the plan's checks say something about.
+
+    Raises:
+        PlanError: they say something about hardware only.
+    """
+    for name, device in DEVICES.items():
+        if device.LEVEL is Level.EMULATED and any(device.variants(the_plan, each) for each in the_plan.check):
+            return name
+    raise PlanError(
+        f"{kit}: no check says what a device without hardware must show",
+        why="the demo has no other device",
+        next_step="add [check.expect.cpu], or [emulator] with a model and what the arms show under it",
     )
 
 

@@ -38,6 +38,6 @@ def resume(*, folder: Path, as_json: bool, **options: Any) -> None:
 @click.option("--out", type=click.Path(path_type=Path), help="The run folder; by default a new one under runs/.")
 @click.option("--json", "as_json", is_flag=True, help="Print run.json instead of the comment.")
 def demo_command(*, kit: Path | None, out: Path | None, as_json: bool) -> None:
-    """Run KIT (by default the first under patches/) on the embedded device, target environment included."""
+    """Run KIT (by default the first under patches/) on a device without hardware, target environment included."""
     done, folder = demo.run(kit, out, say)
     finish(done, folder, as_json=as_json)
