@@ -32,7 +32,7 @@ class _Watched(HTTPConnection):
 
 
 class _Pool(HTTPConnectionPool):
-    ConnectionCls = _Watched
+    ConnectionCls = _Watched  # type: ignore[mutable-override] # newer releases type it; the affected one does not
 
 
 def _serve(listener: socket.socket) -> None:
@@ -79,6 +79,7 @@ def _seen(pool: _Pool, *timeouts: Timeout) -> list[float | None]:
     for timeout in timeouts:
         assert pool.request("GET", "/", timeout=timeout).data == b"ok"
     assert pool.num_connections == 1, "the connection was not reused, so nothing was tested"
+    assert pool.pool is not None
     connection = pool.pool.get(timeout=1)
     pool.pool.put(connection)
     return list(connection.seen)
