@@ -68,15 +68,11 @@ def again(stand_in: StandIn, made: Bench, kept: Path) -> None:
 
 
 def struck(stand_in: StandIn, made: Bench, at: tuple[points.Point, int], fault: Fault) -> Troubles:
-    """One thing happens to a publish; the next one leaves one comment.
-
-    A request that was cut with its process has no body: that is the fault's doing, and no breach of the contract.
-    """
+    """One thing happens to a publish; the next one leaves one comment."""
     troubles = Troubles()
     watch = points.Watch(folder=str(made.job.folder), at=at, fault=fault, stage="publish", again=argv(made))
     code = attempt.command(made, argv(made), watch, keep=made.kept)
     troubles.unless(code in attempt.may_end(fault), f"ended with {code}: {attempt.tail(made)}")
-    stand_in.violations.clear()
     _settles(stand_in, made, troubles)
     return troubles
 
@@ -96,6 +92,8 @@ def _settles(stand_in: StandIn, made: Bench, troubles: Troubles) -> None:
     code = attempt.command(made, argv(made))
     troubles.unless(code == attempt.PASSED, f"the next publish ended with {code}: {attempt.tail(made)}")
     troubles.unless(len(stand_in.world.bodies(PULL)) == 1, f"{len(stand_in.world.bodies(PULL))} comments stand there")
-    troubles.unless(not stand_in.violations, f"GitHub's contract was broken: {stand_in.violations}")
+    # A request that was cut with its process has no body, and may be read late: the fault's doing, no breach of ours.
+    breaches = [each for each in stand_in.violations if not each.endswith("lacks its body")]
+    troubles.unless(not breaches, f"GitHub's contract was broken: {breaches}")
     troubles.unless(made.job.outside() == made.before, "outside the run folder something changed")
     attempt.valid(made.job.run_folder, troubles)
