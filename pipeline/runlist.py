@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from pipeline.ledger import RUN_FILE, Ledger
@@ -10,7 +11,6 @@ from pipeline.model import Outcome, Record
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
 _DEEPEST = 3
 _MOST = 5000
@@ -46,7 +46,7 @@ def runs(folder: Path) -> RunList:
 
 def _folders(top: Path) -> Iterator[Path]:
     for seen, (place, inside, names) in enumerate(os.walk(top)):
-        here = top / place
+        here = Path(place)  # as os.walk says it: below `top` already
         if RUN_FILE in names:
             yield here
         deep = len(here.relative_to(top).parts) >= _DEEPEST

@@ -167,6 +167,17 @@ def test_runs_lists_the_newest_first_and_what_cannot_be_read(tmp_path: Path) -> 
     assert "release/1" in text
 
 
+@pytest.mark.parametrize("named", ["runs", "./runs", "here/../runs"])
+def test_runs_are_found_below_a_folder_that_is_named_from_here(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, named: str
+) -> None:
+    (tmp_path / "here").mkdir()
+    saved(proved(tmp_path / "runs" / "one"))
+    monkeypatch.chdir(tmp_path)
+    (row,) = shown(runs_command, named)["runs"]
+    assert (row["folder"], row["kit"]) == ("one", "small")
+
+
 def test_no_runs_is_no_error(tmp_path: Path) -> None:
     assert shown(runs_command, tmp_path) == {"schema_version": 1, "runs": []}
     assert said(runs_command, tmp_path) == ""
