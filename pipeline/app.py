@@ -127,13 +127,11 @@ def _interpreter(name: str) -> str:
 
 
 def _current(ledger: Ledger, the_plan: plan.Plan, settings: Settings) -> Run:
-    known = ledger.load_run()
-    fresh = Run(
-        tool=f"backproof {__version__}",
-        id=known.id if known else uuid.uuid4().hex[:12],
-        kit=the_plan.id,
-        title=the_plan.title,
-        settings=settings,
-        started=now(),
+    """The run as it is known here, under the settings of now: a command that fails at once must not unsay its outcome."""
+    tool = f"backproof {__version__}"
+    if known := ledger.load_run():
+        facts = {"tool": tool, "kit": the_plan.id, "title": the_plan.title, "settings": settings}
+        return known.model_copy(update=facts)
+    return Run(
+        tool=tool, id=uuid.uuid4().hex[:12], kit=the_plan.id, title=the_plan.title, settings=settings, started=now()
     )
-    return fresh.model_copy(update={"stages": known.stages}) if known else fresh

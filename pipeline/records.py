@@ -214,6 +214,10 @@ class Run(Record):
     sentence: str = ""
     arms: dict[Arm, ArmSummary] = {}
     stages: tuple[StageResult, ...] = ()
+    earlier: tuple[StageResult, ...] = Field(
+        default=(),
+        description="results of an earlier command that may be reused when their turn comes; they count for nothing",
+    )
     evidence: tuple[Evidence, ...] = ()
     limits: tuple[str, ...] = ()
     files: dict[str, str] = Field(default={}, description="comment.md, report.html, junit.xml: relative to run.json")

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pipeline import __version__, verdict
 from pipeline.errors import BackproofError, Interrupted, PersonNeeded, PlanError, host_error
 from pipeline.ledger import digest_of, now
 from pipeline.model import Finding, Outcome
 from pipeline.records import Run, StageResult
+from pipeline.stages import STAGES
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -27,17 +28,18 @@ def execute(ctx: Context, run: Run, stages: Sequence[Stage]) -> Run:
         PlanError: the plan or an option is wrong; what ran until then is in run.json.
         Interrupted: the user stopped it; likewise.
     """
+    run = _begun(run, {stage.NAME for stage in stages})
     for stage in stages:
         if stage.NAME == LAST:
             run = _close(ctx, run)
-            ctx.ledger.save_run(run)
+            ctx.ledger.save_run(_unfinished(run))
         ctx.say(f"==> {stage.NAME}")
         result = _one(ctx, run, stage)
         run = _with(run, result)
         ctx.ledger.event(
             "stage", stage=stage.NAME, outcome=result.outcome, reused=result.reused, seconds=round(result.seconds, 2)
         )
-        ctx.ledger.save_run(run)
+        ctx.ledger.save_run(_unfinished(run))
         ctx.say(f"    {result.outcome}{' (reused)' if result.reused else ''}: {result.sentence}")
     run = _summarised(ctx, run).model_copy(update={"ended": now()})
     ctx.ledger.save_run(run)
@@ -52,7 +54,7 @@ def _one(ctx: Context, run: Run, stage: Stage) -> StageResult:
         result = _reused_or_run(ctx, run, stage)
     except (PlanError, Interrupted) as error:
         # A mistake in how we were called must not overwrite what an earlier, right call found.
-        if all(each.stage != stage.NAME for each in run.stages):
+        if all(each.stage != stage.NAME for each in run.earlier):
             _keep(ctx, run, _failed(ctx, stage, error))
         raise
     except BackproofError as error:
@@ -66,7 +68,7 @@ def _one(ctx: Context, run: Run, stage: Stage) -> StageResult:
 
 def _reused_or_run(ctx: Context, run: Run, stage: Stage) -> StageResult:
     digest = digest_of({"stage": stage.NAME, "tool": __version__, "inputs": stage.inputs(ctx)})
-    before = next((each for each in run.stages if each.stage == stage.NAME), None)
+    before = next((each for each in run.earlier if each.stage == stage.NAME), None)
     if before and stage.REUSABLE and _can_reuse(ctx, before, digest):
         return before.model_copy(update={"reused": True})
     return stage.run(ctx).model_copy(update={"digest": digest})
@@ -115,14 +117,47 @@ def _failed(ctx: Context, stage: Stage, error: BackproofError) -> StageResult:
     return StageResult(stage=stage.NAME, outcome=outcome, sentence=error.what, evidence=evidence, findings=findings)
 
 
+def _begun(run: Run, names: set[str]) -> Run:
+    """The stages that are about to run have shown nothing yet: what an earlier command found only waits to be reused."""
+    waiting = tuple(each for each in run.stages if each.stage in names)
+    kept = tuple(each for each in run.earlier if each.stage not in {one.stage for one in waiting})
+    stages = tuple(each for each in run.stages if each.stage not in names)
+    return run.model_copy(update={"stages": stages, "earlier": (*kept, *waiting), "ended": ""})
+
+
+def _unfinished(run: Run) -> Run:
+    """What run.json says until the end: a command that is killed must not leave the verdict of another one."""
+    facts = {
+        "outcome": Outcome.ERROR,
+        "level": None,
+        "sentence": "the command has not finished",
+        "arms": {},
+        "files": {},
+    }
+    return run.model_copy(update=facts)
+
+
 def _with(run: Run, result: StageResult) -> Run:
-    kept = tuple(each for each in run.stages if each.stage != result.stage)
-    return run.model_copy(update={"stages": (*kept, result)})
+    """The run with one more result; what rests on another result of this stage counts no longer."""
+    before = next((each for each in (*run.stages, *run.earlier) if each.stage == result.stage), None)
+    stages = tuple(each for each in run.stages if each.stage != result.stage)
+    earlier = tuple(each for each in run.earlier if each.stage != result.stage)
+    if before is not None and before.digest != result.digest:
+        outdated = tuple(each for each in stages if _place(each.stage) > _place(result.stage))
+        stages = tuple(each for each in stages if each not in outdated)
+        earlier = (*earlier, *outdated)
+    return run.model_copy(update={"stages": (*stages, result), "earlier": earlier})
+
+
+def _place(stage: str) -> int:
+    """Where a stage stands; those beside the pipeline rest on all of it."""
+    names = [each.NAME for each in STAGES]
+    return names.index(stage) if stage in names else len(names)
 
 
 def _keep(ctx: Context, run: Run, result: StageResult) -> None:
     try:
-        ctx.ledger.save_run(_with(run, result).model_copy(update={"ended": now(), "outcome": Outcome.ERROR}))
+        ctx.ledger.save_run(_unfinished(_with(run, result)))
     except OSError:
         ctx.say("    run.json could not be written")
 
