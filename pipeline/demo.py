@@ -35,7 +35,7 @@ _NETWORK = "check the network and the package index, then run the same command a
 
 def run(kit: Path | None, out: Path | None, say: Callable[[str], None]) -> tuple[Run, Path]:
     """Run a kit on the device without hardware that its checks name; returns the run and its folder."""
-    kit = kit or first_kit(Path.cwd())
+    kit = (kit or first_kit(Path.cwd())).absolute()
     the_plan = plan.load(kit)
     target = _target(the_plan, kit)
     folder = out or Path("runs") / f"demo-{the_plan.id}-{datetime.now(UTC):%Y%m%dT%H%M%S}"

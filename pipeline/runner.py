@@ -127,7 +127,7 @@ def _begun(run: Run, names: set[str]) -> Run:
 
 def _unfinished(run: Run) -> Run:
     """What run.json says until the end: a command that is killed must not leave the verdict of another one."""
-    facts = {
+    facts: dict[str, Any] = {
         "outcome": Outcome.ERROR,
         "level": None,
         "sentence": "the command has not finished",

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from kits import write_kit
 
 from pipeline import demo, plan
+from pipeline.adapters.git import Builder, Source
 from pipeline.errors import PlanError
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 EMULATOR = (
     '[emulator]\noperators = "operators.py"\n[[emulator.model]]\nid = "plain"\nmodel = "plain"\nmeaning = "as it is"\n'
@@ -44,3 +42,18 @@ def test_a_kit_for_hardware_only_is_refused_before_anything_is_made(tmp_path: Pa
     kit = _kit(tmp_path, "ascend")
     with pytest.raises(PlanError, match="without hardware"):
         demo.device_of(plan.load(kit), kit)
+
+
+def test_a_series_is_found_from_a_folder_named_from_here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Git works in the new repository: a path that is named from our folder would not be found there."""
+    (tmp_path / "kit").mkdir()
+    mail = "From 0\nFrom: A <a@example.org>\nDate: Thu, 1 Jan 2026 00:00:00 +0000\nSubject: [PATCH] change\n\n---\n"
+    change = "diff --git a/a.txt b/a.txt\n--- a/a.txt\n+++ b/a.txt\n@@ -1 +1 @@\n-one\n+two\n"
+    (tmp_path / "kit" / "0001.patch").write_text(mail + change)
+    monkeypatch.chdir(tmp_path)
+    builder = Builder.create(tmp_path / "repo", date="2026-01-01T00:00:00+00:00")
+    (tmp_path / "repo" / "a.txt").write_text("one\n")
+    builder.commit_all("the release", branch="release")
+    builder.apply_series([Path("kit/0001.patch")], ref="refs/pull/7/head")
+    assert (tmp_path / "repo" / "a.txt").read_text() == "one\n"
+    assert Source.open("repo").pull_head(7) is not None

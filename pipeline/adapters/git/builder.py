@@ -45,7 +45,7 @@ class Builder:
         branch = must(self._git("symbolic-ref", "--short", "HEAD"), "no branch").text.strip()
         must(self._git("checkout", "--quiet", "--detach"), "cannot leave the branch")
         must(
-            self._git("am", "--quiet", "--committer-date-is-author-date", *map(str, mails)),
+            self._git("am", "--quiet", "--committer-date-is-author-date", *(str(each.absolute()) for each in mails)),
             "the kit's series does not apply to the release",
         )
         must(self._git("update-ref", ref, "HEAD"), f"{ref}: cannot be set")
