@@ -28,7 +28,6 @@ SHELL = (
     r"""grep -H "\[ERROR\]" *.log | awk '{ if (match($0, /[0-9]{4}-[0-9]{2}-[0-9]{2}-[0-9]{2}:[0-9]{2}:[0-9]{2}/)) """
     r"""{ k=substr($0,RSTART,RLENGTH); print k"\t"$0 } else { print "9999\t"$0 } }' | sort | cut -f2- | head -20"""
 )
-TRIAGE = "import sys; from pathlib import Path; from pipeline.triage import triage; print(triage([Path(sys.argv[1])]).model_dump_json())"
 ROOT = Path(__file__).parents[1]
 _INFO = (
     "[INFO] RUNTIME({pid},python3):{t} [stars_engine.cc:1660]{tid} ProcLogicCqReport:RTS_DRIVER: report receive, stream_id=3, task_id={n}, sq_id=3, sqHead=10, task_type=0(KERNEL_AICORE).\n",
@@ -94,7 +93,8 @@ def shell(folder: Path) -> Run:
 
 
 def ours(folder: Path, *, sample: bool = False) -> Run:
-    return _timed([sys.executable, "-c", TRIAGE, str(folder)], ROOT, check=True, sample=sample)
+    command = [sys.executable, "-m", "pipeline", "triage", str(folder), "--json"]
+    return _timed(command, ROOT, check=True, sample=sample)
 
 
 def _timed(argv: list[str], cwd: Path, *, check: bool, sample: bool = False) -> Run:

@@ -36,7 +36,7 @@ COMMANDS: Final[dict[str, str]] = {
     "diff": "pipeline.commands.show:diff_command",
     "runs": "pipeline.commands.show:runs_command",
     "plan": "pipeline.commands.plan:plan_group",
-    "triage": "pipeline.commands.logs:triage_command",
+    "triage": "pipeline.commands.triage:triage_command",
     "rules": "pipeline.commands.logs:rules_group",
     "doctor": "pipeline.commands.logs:doctor_command",
     "capture": "pipeline.commands.logs:capture_group",

@@ -1,4 +1,4 @@
-"""triage, rules, doctor, capture: what a failure left behind, and how a host differs from the validated one."""
+"""rules, doctor, capture: what triage goes by, and how a host differs from the validated one."""
 
 from __future__ import annotations
 
@@ -15,48 +15,11 @@ from rich.text import Text
 from pipeline import capture as capturing
 from pipeline import doctor as doctoring
 from pipeline import plan
-from pipeline.errors import ExitCode, PlanError
-from pipeline.triage import markdown, rules, terminal, triage
+from pipeline.errors import ExitCode
+from pipeline.triage import rules, terminal
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-    from pipeline.triage import TriageResult
-
-
-@click.command("triage")
-@click.argument("paths", metavar="PATH...", nargs=-1, required=True, type=click.Path(path_type=Path))
-@click.option("--json", "as_json", is_flag=True, help="Print the result as JSON (docs/triage.md).")
-@click.option("--markdown", "as_markdown", is_flag=True, help="Print the result as Markdown.")
-@click.option("--html", "page", type=click.Path(path_type=Path, dir_okay=False), help="Also write the timeline page.")
-def triage_command(*, paths: Sequence[Path], as_json: bool, as_markdown: bool, page: Path | None) -> None:
-    """Name the first scene of a failure from logs, folders or archives, not its echo.
-
-    Exit code 1 when a first scene was found, 0 when not.
-    """
-    for each in paths:
-        if not each.exists() and not each.is_symlink():
-            raise PlanError(
-                f"{each}: there is no such file or folder",
-                why="nothing to read",
-                next_step="name a log, a folder or an archive",
-            )
-    found = triage(paths)
-    if page is not None:
-        _write_page(page, found)
-    if as_json:
-        click.echo(found.model_dump_json(indent=2))
-    elif as_markdown:
-        click.echo(markdown.render(found))
-    else:
-        terminal.show(found, Console(highlight=False))
-    sys.exit(found.exit_code)
-
-
-def _write_page(path: Path, found: TriageResult) -> None:
-    from pipeline import ledger, render  # noqa: PLC0415 - reading a log does not wait for templates
-
-    ledger.write_atomic(path, render.triage_page(found).encode())
 
 
 @click.group("rules")
@@ -143,4 +106,4 @@ def capture_stop(*, out: Path) -> None:
     click.echo(f"{out / manifest.archive}: {len(manifest.files)} files")
 
 
-COMMANDS: tuple[Any, ...] = (triage_command, rules_group, doctor_command, capture_group)
+COMMANDS: tuple[Any, ...] = (rules_group, doctor_command, capture_group)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+import signal
 import threading
 import time
 from typing import TYPE_CHECKING, Final
@@ -53,8 +54,17 @@ def _processes(parts: Sequence[Range]) -> list[Found]:
     # A fork copies only this thread: with others around, their locks would be held for ever.
     alone = threading.active_count() == 1 and "fork" in multiprocessing.get_all_start_methods()
     context = multiprocessing.get_context("fork" if alone else "spawn")
-    with context.Pool(count, initializer=gc.disable) as pool:  # what they make, they keep until they end
+    with context.Pool(count, initializer=_begin) as pool:
         return pool.map(_one, parts, chunksize=1)
+
+
+def _begin() -> None:
+    """In each child: no collection, for what it makes it keeps until it ends; and it ends quietly when it is told to.
+
+    A fork inherits the command's handler of SIGTERM, which would print a traceback when the pool closes.
+    """
+    gc.disable()
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
 
 
 def _cpus() -> int:
