@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 from rich.console import Console
@@ -53,7 +54,7 @@ def doctor_command(*, kit: Path, python: Path | None, as_json: bool, arguments: 
     readings = doctoring.read(python)
     rows = [*doctoring.compare(readings, baseline.versions)]
     rows += doctoring.compare_arguments(baseline.arguments, arguments) if arguments else ()
-    rows += doctoring.compare_environment(baseline.environment, _environment())
+    rows += doctoring.compare_environment(baseline.environment, os.environ)
     if as_json:
         click.echo(
             json.dumps({"schema_version": 1, "deviations": [each.model_dump(mode="json") for each in rows]}, indent=2)
@@ -63,12 +64,6 @@ def doctor_command(*, kit: Path, python: Path | None, as_json: bool, arguments: 
     for reading in readings:
         if reading.value is None:
             click.echo(f"could not read {reading.name}: {reading.why}")
-
-
-def _environment() -> dict[str, str]:
-    import os  # noqa: PLC0415 - the one place that looks at it here
-
-    return dict(os.environ)
 
 
 def _table(rows: Sequence[doctoring.Deviation]) -> Table:
@@ -104,6 +99,3 @@ def capture_stop(*, out: Path) -> None:
     for note in manifest.notes:
         click.echo(f"note: {note}", err=True)
     click.echo(f"{out / manifest.archive}: {len(manifest.files)} files")
-
-
-COMMANDS: tuple[Any, ...] = (rules_group, doctor_command, capture_group)
