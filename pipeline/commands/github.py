@@ -149,7 +149,7 @@ def _print_audit(record: AuditRecord) -> None:
 def new(*, pull: str, out: Path | None) -> None:
     """Write a kit from the pull request PR; what a person must fill in is named."""
     repo, number = pulls.parse(pull)
-    made = scaffold.write(scaffold.read(_client(), repo, number), out or Path("patches") / str(number))
+    made = scaffold.write(scaffold.from_pull(_client(), repo, number), out or Path("patches") / str(number))
     for name in made.files:
         click.echo(made.folder / name)
     click.echo("to fill in:")

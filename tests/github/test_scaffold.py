@@ -13,6 +13,8 @@ from hypothesis import strategies as st
 
 from pipeline import plan, scaffold
 from pipeline.errors import PlanError
+from pipeline.scaffold.kit import check_text
+from pipeline.scaffold.plan_text import plan_text
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -53,14 +55,14 @@ def errors(folder: Path) -> str:
 
 
 def test_only_what_is_named_is_missing(world: StandIn, client: Client, tmp_path: Path) -> None:
-    made = scaffold.write(scaffold.read(client, "example/project", 19353), tmp_path / "kit")
+    made = scaffold.write(scaffold.from_pull(client, "example/project", 19353), tmp_path / "kit")
     missing = set(re.findall(r"toml: ([\w.]+): Field required", errors(tmp_path / "kit")))
     assert missing == {key for key, _ in made.to_fill}
     assert len(errors(tmp_path / "kit").splitlines()) == len(made.to_fill), "and nothing else is wrong"
 
 
 def test_what_can_be_read_is_filled_in(world: StandIn, client: Client, tmp_path: Path) -> None:
-    scaffold.write(scaffold.read(client, "example/project", 19353), tmp_path / "kit")
+    scaffold.write(scaffold.from_pull(client, "example/project", 19353), tmp_path / "kit")
     path = tmp_path / "kit/plan.toml"
     text = path.read_text()
     for blank, filled in FILLED.items():
@@ -83,7 +85,7 @@ def test_from_the_original_the_merged_commit_is_picked(world: StandIn, client: C
     world.world.pull(18878, base="main", merged=True, state="closed", merge_commit_sha="c" * 40)
     world.world.pull_commits[18878] = [FIX]
     world.world.branches.update({"releases/v0.29.0": "1" * 40, "releases/v0.30.0": "2" * 40, "main": "3" * 40})
-    facts = scaffold.read(client, "example/project", 18878)
+    facts = scaffold.from_pull(client, "example/project", 18878)
     made = scaffold.write(facts, tmp_path / "kit")
     assert facts.wanted == ("c" * 40,)
     assert made.to_fill[0][0] == "branch"
@@ -92,7 +94,7 @@ def test_from_the_original_the_merged_commit_is_picked(world: StandIn, client: C
 
 
 def test_a_kit_is_not_written_over(world: StandIn, client: Client, tmp_path: Path) -> None:
-    facts = scaffold.read(client, "example/project", 19353)
+    facts = scaffold.from_pull(client, "example/project", 19353)
     scaffold.write(facts, tmp_path)
     before = (tmp_path / "plan.toml").read_bytes()
     with pytest.raises(PlanError, match="a kit already"):
@@ -101,18 +103,19 @@ def test_a_kit_is_not_written_over(world: StandIn, client: Client, tmp_path: Pat
 
 
 def test_a_hostile_pull_request_makes_no_other_plan(world: StandIn, client: Client) -> None:
-    facts = scaffold.read(client, "example/project", 19353)
+    facts = scaffold.from_pull(client, "example/project", 19353)
 
     @settings(deadline=None)
     @given(title=st.text(), path=st.text(min_size=1))
     def holds(title: str, path: str) -> None:
-        pull = facts.pull.model_copy(update={"title": f'{title}"\n[pick]\ncommits = []'})
-        file = facts.files[0].model_copy(update={"filename": f"{path}\nimport os"})
-        hostile = replace(facts, pull=pull, files=(file,), branches=(f"release\n{title}",))
-        found = tomllib.loads(scaffold._plan(hostile, "checks/test_1.py"))
+        hostile = replace(
+            facts,
+            title=f'{title}"\n[pick]\ncommits = []',
+            files=(f"{path}\nimport os",),
+            branch=f"release\n{title}",
+        )
+        found = tomllib.loads(plan_text(hostile, "checks/test_1.py"))
         assert found["pick"]["commits"] == [FIX[:12]]
-        assert [each for each in scaffold._check(hostile).splitlines() if each.startswith("import")] == [
-            "import pytest"
-        ]
+        assert [each for each in check_text(hostile).splitlines() if each.startswith("import")] == ["import pytest"]
 
     holds()

@@ -10,6 +10,7 @@ from urllib.parse import quote
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from pipeline.adapters.github import references
 from pipeline.adapters.github.failure import RefusedError, asking
 from pipeline.errors import PlanError
 
@@ -21,13 +22,6 @@ _DETAILS = 40
 _FILES = 3000
 _URL = re.compile(
     r"(?:(?:https?://)?[\w-]+(?:\.[\w-]+)+(?::\d+)?/)?(?P<repo>[\w.-]{1,100}/[\w.-]{1,100})(?:/pull/|#)(?P<number>\d{1,9})(?:[/?#].*)?"
-)
-
-
-_ORIGINAL = re.compile(
-    r"(?:backport(?:s|ed)?(?: of)?|cherry[- ]?pick(?:s|ed)?(?: of| from)?|original(?: pull request| pr)?:?)\s+"
-    r"(?:(?:https?://[^/\s]+/)?[\w.-]+/[\w.-]+(?:/pull/|#)|#|pr #?)(\d{1,9})",
-    re.IGNORECASE,
 )
 
 
@@ -69,8 +63,7 @@ class Pull(Answer):
     @property
     def original(self) -> int | None:
         """The pull request that this one says it backports."""
-        found = _ORIGINAL.search(f"{self.title}\n{self.text[:20_000]}")
-        return int(found[1]) if found and int(found[1]) != self.number else None
+        return references.original(f"{self.title}\n{self.text}", but=self.number)
 
 
 class ChangedFile(Answer):

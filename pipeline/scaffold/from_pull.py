@@ -1,0 +1,59 @@
+"""Reads a pull request of GitHub."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pipeline.adapters.github import pulls
+from pipeline.audit.history import cancelled
+from pipeline.scaffold.facts import Facts
+
+if TYPE_CHECKING:
+    from pipeline.adapters.github import Client
+    from pipeline.adapters.github.pulls import Commit, Pull
+    from pipeline.records import OtherCommit
+
+_RELEASES = "releases/", "release/", "release-", "stable/", "v"
+
+
+def from_pull(client: Client, repo: str, number: int) -> Facts:
+    """Read a pull request.
+
+    Raises:
+        RefusedError: GitHub refused.
+    """
+    pull = pulls.pull(client, repo, number)
+    commits = pulls.with_files(client, repo, pulls.commits(client, repo, number))
+    net = pulls.files(client, repo, number)
+    on_default = pull.base.ref == pulls.default_branch(client, repo)
+    gone = cancelled(commits, net)
+    return Facts(
+        source=f"{repo}#{number}",
+        repo=repo,
+        title=pull.title,
+        pull=number,
+        original=pull.original,
+        wanted=_wanted(pull, commits, gone, on_default=on_default),
+        not_wanted=() if on_default else gone,
+        touched=tuple(dict.fromkeys(file.filename for each in commits for file in each.files)),
+        files=tuple(each.filename for each in net),
+        branch="" if on_default else pull.base.ref,
+        branches=_release_branches(client, repo) if on_default else (),
+    )
+
+
+def _wanted(
+    pull: Pull, commits: tuple[Commit, ...], cancelled: tuple[OtherCommit, ...], *, on_default: bool
+) -> tuple[str, ...]:
+    """Commits to pick: those of the pull request, or the one that landed on the main branch."""
+    if on_default and pull.merged and pull.merge_commit_sha:
+        return (pull.merge_commit_sha,)
+    gone = {each.commit for each in cancelled}
+    return tuple(each.sha for each in commits if each.sha not in gone and len(each.parents) < 2)
+
+
+def _release_branches(client: Client, repo: str) -> tuple[str, ...]:
+    for prefix in _RELEASES:
+        if found := pulls.branches(client, repo, prefix):
+            return found
+    return ()
