@@ -50,7 +50,7 @@ COMMANDS: Final[dict[str, str]] = {
     "cancelling": "pipeline.commands.history:cancelling_command",
     "reproduce": "pipeline.commands.history:reproduce_command",
     "audit": "pipeline.commands.github:audit",
-    "new": "pipeline.commands.github:new",
+    "new": "pipeline.commands.new:new",
     "bundle": "pipeline.commands.bundle:bundle_command",
     "verify-bundle": "pipeline.commands.bundle:verify_bundle",
     "publish": "pipeline.commands.github:publish_command",

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from pipeline import audit as auditing
-from pipeline import plan, publish, scaffold, similar, story
+from pipeline import plan, publish, similar, story
 from pipeline.adapters.ci import Actions
 from pipeline.adapters.git import Store
 from pipeline.adapters.github import Client, credentials, pulls
@@ -141,21 +141,6 @@ def _print_audit(record: AuditRecord) -> None:
         printed.row(f"  not seen  {text}")
     for finding in record.findings:
         printed.row(f"  {finding.severity}: {finding.where + ': ' if finding.where else ''}{finding.text}")
-
-
-@click.command()
-@click.argument("pull", metavar="PR")
-@click.option("--out", type=click.Path(path_type=Path), help="The kit's folder; by default patches/<number>.")
-def new(*, pull: str, out: Path | None) -> None:
-    """Write a kit from the pull request PR; what a person must fill in is named."""
-    repo, number = pulls.parse(pull)
-    made = scaffold.write(scaffold.from_pull(_client(), repo, number), out or Path("patches") / str(number))
-    for name in made.files:
-        click.echo(made.folder / name)
-    click.echo("to fill in:")
-    for key, why in made.to_fill:
-        click.echo(f"  {key}: {why}")
-    click.echo(f"then: backproof plan check {made.folder}")
 
 
 @click.command("publish")

@@ -9,6 +9,7 @@ from pipeline.history.paths import dropper
 
 if TYPE_CHECKING:
     from pipeline.records import OtherCommit
+    from pipeline.scaffold.release import Release
 
 # Where projects keep notes of a release: scriv, towncrier, reno, changie, and plain files.
 NOTES = (
@@ -32,7 +33,7 @@ class Facts:
     """A backport as far as it can be read.
 
     `touched` has what each commit touches, `files` what is left of it in the whole; `branch` is empty where only
-    a person can choose one, out of `branches`.
+    a person can choose one, out of `branches`. `remote` is the one whose address gave `repo`, if one did.
     """
 
     source: str
@@ -46,11 +47,22 @@ class Facts:
     files: tuple[str, ...]
     branch: str
     branches: tuple[str, ...] = ()
+    release: Release
+    remote: str = ""
 
     @property
     def name(self) -> str:
         """What files and checks are called after."""
         return str(self.pull) if self.pull else self.wanted[0][:12]
+
+    @property
+    def check(self) -> str:
+        """The id of its check."""
+        return f"pull-{self.name}" if self.pull else f"commit-{self.name}"
+
+    @property
+    def check_file(self) -> str:
+        return f"checks/test_{self.name}.py"
 
     @property
     def drops(self) -> tuple[str, ...]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from pipeline.adapters.github import pulls
 from pipeline.audit.history import cancelled
 from pipeline.scaffold.facts import Facts
+from pipeline.scaffold.release import Release, read_release
 
 if TYPE_CHECKING:
     from pipeline.adapters.github import Client
@@ -16,8 +17,8 @@ if TYPE_CHECKING:
 _RELEASES = "releases/", "release/", "release-", "stable/", "v"
 
 
-def from_pull(client: Client, repo: str, number: int) -> Facts:
-    """Read a pull request.
+def from_pull(client: Client, repo: str, number: int, branch: str = "") -> Facts:
+    """Read a pull request, and the release branch that wants it: by default the one that it is made for.
 
     Raises:
         RefusedError: GitHub refused.
@@ -25,7 +26,9 @@ def from_pull(client: Client, repo: str, number: int) -> Facts:
     pull = pulls.pull(client, repo, number)
     commits = pulls.with_files(client, repo, pulls.commits(client, repo, number))
     net = pulls.files(client, repo, number)
+    files = tuple(each.filename for each in net)
     on_default = pull.base.ref == pulls.default_branch(client, repo)
+    wanted_on = branch or ("" if on_default else pull.base.ref)
     gone = cancelled(commits, net)
     return Facts(
         source=f"{repo}#{number}",
@@ -36,10 +39,16 @@ def from_pull(client: Client, repo: str, number: int) -> Facts:
         wanted=_wanted(pull, commits, gone, on_default=on_default),
         not_wanted=() if on_default else gone,
         touched=tuple(dict.fromkeys(file.filename for each in commits for file in each.files)),
-        files=tuple(each.filename for each in net),
-        branch="" if on_default else pull.base.ref,
-        branches=_release_branches(client, repo) if on_default else (),
+        files=files,
+        branch=wanted_on,
+        branches=() if wanted_on else _release_branches(client, repo),
+        # The branch of the pull request may be gone; one that somebody names must be there.
+        release=_release(client, repo, pulls.branch_tip(client, repo, branch) if branch else wanted_on, files),
     )
+
+
+def _release(client: Client, repo: str, ref: str, files: tuple[str, ...]) -> Release:
+    return read_release(lambda path: pulls.content(client, repo, path, ref), files) if ref else Release()
 
 
 def _wanted(

@@ -5,17 +5,34 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from pipeline.devices import emulator
 from pipeline.errors import PlanError
 from pipeline.ledger import write_atomic
 from pipeline.plan import PLAN_FILE
-from pipeline.scaffold.plan_text import plan_text
+from pipeline.scaffold.plan_text import OPERATORS, expected, plan_text
 from pipeline.scaffold.words import line
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
+    from pipeline.scaffold.choices import Choices
     from pipeline.scaffold.facts import Facts
+
+_OPERATORS = '''"""CPU references of the device operators that the code calls, and stand-ins for what only a device host has.
+
+Nothing is here yet: a call of a device operator is an error. See docs/emulator.md, and other kits for examples.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+MODELS = {"plain": "no device operator is modelled"}
+OPTIONS: dict[str, tuple[str, ...]] = {}
+LIMITS: tuple[str, ...] = ()
+MODULES: dict[str, dict[str, Any]] = {}
+'''
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -27,7 +44,12 @@ class Scaffold:
     to_fill: tuple[tuple[str, str], ...]
 
 
-def write(facts: Facts, folder: Path) -> Scaffold:
+def identity(facts: Facts, choices: Choices) -> str:
+    """The kit's id, by which its folder is called, too."""
+    return choices.identity or facts.name
+
+
+def write(facts: Facts, folder: Path, choices: Choices) -> Scaffold:
     """Write the kit.
 
     Raises:
@@ -45,18 +67,25 @@ def write(facts: Facts, folder: Path) -> Scaffold:
             why="all its commits cancel out or are merges",
             next_step="name the original pull request instead",
         )
-    check = f"checks/test_{facts.name}.py"
-    texts = {PLAN_FILE: plan_text(facts, check), check: check_text(facts)}
+    texts = {PLAN_FILE: plan_text(facts, choices), facts.check_file: check_text(facts)}
+    if choices.device == emulator.NAME:
+        texts[OPERATORS] = _OPERATORS
     for name, text in texts.items():
         write_atomic(folder / name, text.encode("utf-8", "backslashreplace"))
-    return Scaffold(folder=folder, files=tuple(texts), to_fill=tuple(_to_fill(facts)))
+    return Scaffold(folder=folder, files=tuple(texts), to_fill=tuple(_to_fill(facts, choices)))
 
 
-def _to_fill(facts: Facts) -> Iterator[tuple[str, str]]:
+def _to_fill(facts: Facts, choices: Choices) -> Iterator[tuple[str, str]]:
+    if not facts.repo:
+        yield "upstream.repo", "owner/name of upstream, which the repository has no address of"
     if not facts.branch:
         yield "branch", "the release branches that want it"
+    if not (facts.release.distribution or choices.distribution or facts.repo):
+        yield "install.distribution", "what the package index calls it"
+    if choices.device == emulator.NAME:
+        yield "emulator.model.0.meaning", "what this model of the operators does, in one sentence"
     yield "check.0.claim", "what the check shows, in one sentence that stands in the comment"
-    expect = "check.0.expect.ascend"
+    expect = f"check.0.expect.{expected(choices)}"
     yield f"{expect}.base", 'what the release shows without the fix: "fail" or "fault:<kind>"'
     yield f"{expect}.pick", "what it shows with the commits"
     yield f"{expect}.fixed", "what it shows with the fix-ups"

@@ -19,7 +19,9 @@ if TYPE_CHECKING:
 
 LONGEST = 128 * 1024
 """Characters of a file that is read; a longer one says nothing. The largest setup.py that we met has 20 thousand."""
-_MODULES = 50
+_MODULES = 20
+_DEEPEST = 6
+"""Folders of a path that are asked about: at GitHub, each costs a request."""
 _ROOTS = ("", "src", "lib", "python")
 """Folders by convention. Another one may be a namespace package, which has no __init__.py and belongs to the name."""
 
@@ -67,7 +69,7 @@ def _root(read: Reader, changed: Sequence[str]) -> str | None:
 
 def _above(path: str, is_package: Callable[[str], bool]) -> str | None:
     """The folder above the topmost package that a module lies in; None for a script outside of packages."""
-    folders = path.split("/")[:-1]
+    folders = path.split("/")[:-1][:_DEEPEST]
     if not all(each.isidentifier() for each in folders):
         return None
     depths = range(1, len(folders) + 1)

@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pipeline import plan, scaffold
+from pipeline.adapters.github import RefusedError
 from pipeline.errors import PlanError
 from pipeline.scaffold.kit import check_text
 from pipeline.scaffold.plan_text import plan_text
@@ -55,14 +56,14 @@ def errors(folder: Path) -> str:
 
 
 def test_only_what_is_named_is_missing(world: StandIn, client: Client, tmp_path: Path) -> None:
-    made = scaffold.write(scaffold.from_pull(client, "example/project", 19353), tmp_path / "kit")
+    made = scaffold.write(scaffold.from_pull(client, "example/project", 19353), tmp_path / "kit", scaffold.choose())
     missing = set(re.findall(r"toml: ([\w.]+): Field required", errors(tmp_path / "kit")))
     assert missing == {key for key, _ in made.to_fill}
     assert len(errors(tmp_path / "kit").splitlines()) == len(made.to_fill), "and nothing else is wrong"
 
 
 def test_what_can_be_read_is_filled_in(world: StandIn, client: Client, tmp_path: Path) -> None:
-    scaffold.write(scaffold.from_pull(client, "example/project", 19353), tmp_path / "kit")
+    scaffold.write(scaffold.from_pull(client, "example/project", 19353), tmp_path / "kit", scaffold.choose())
     path = tmp_path / "kit/plan.toml"
     text = path.read_text()
     for blank, filled in FILLED.items():
@@ -86,19 +87,45 @@ def test_from_the_original_the_merged_commit_is_picked(world: StandIn, client: C
     world.world.pull_commits[18878] = [FIX]
     world.world.branches.update({"releases/v0.29.0": "1" * 40, "releases/v0.30.0": "2" * 40, "main": "3" * 40})
     facts = scaffold.from_pull(client, "example/project", 18878)
-    made = scaffold.write(facts, tmp_path / "kit")
+    made = scaffold.write(facts, tmp_path / "kit", scaffold.choose())
     assert facts.wanted == ("c" * 40,)
     assert made.to_fill[0][0] == "branch"
     assert "releases/v0.29.0, releases/v0.30.0" in (tmp_path / "kit/plan.toml").read_text()
     assert "branch: Field required" in errors(tmp_path / "kit")
 
 
+def test_the_release_branch_is_read_there_too(world: StandIn, client: Client) -> None:
+    world.world.contents["releases/v0.30.0", "pkg/__init__.py"] = ""
+    world.world.contents["releases/v0.30.0", "setup.cfg"] = "[metadata]\nname = Some_Kit\n"
+    facts = scaffold.from_pull(client, "example/project", 19353)
+    assert (facts.release.root, facts.release.distribution) == ("", "some-kit")
+    text = plan_text(facts, scaffold.choose())
+    assert 'distribution = "some-kit"' in text
+    assert "root" not in text
+
+
+def test_a_branch_can_be_named(world: StandIn, client: Client, tmp_path: Path) -> None:
+    world.world.pull(18878, base="main", merged=True, state="closed", merge_commit_sha="c" * 40)
+    world.world.pull_commits[18878] = [FIX]
+    world.world.pull_files[18878] = [{"filename": "src/pkg/conv_state.py", "status": "modified"}]
+    world.world.branches["releases/v0.29.0"] = "1" * 40
+    world.world.contents["1" * 40, "src/pkg/__init__.py"] = ""
+    facts = scaffold.from_pull(client, "example/project", 18878, "releases/v0.29.0")
+    made = scaffold.write(facts, tmp_path / "kit", scaffold.choose())
+    assert "branch" not in dict(made.to_fill)
+    text = (tmp_path / "kit/plan.toml").read_text()
+    assert 'name = "releases/v0.29.0"' in text
+    assert 'root = "src"' in text
+    with pytest.raises(RefusedError):
+        scaffold.from_pull(client, "example/project", 18878, "releases/v0.28.0")
+
+
 def test_a_kit_is_not_written_over(world: StandIn, client: Client, tmp_path: Path) -> None:
     facts = scaffold.from_pull(client, "example/project", 19353)
-    scaffold.write(facts, tmp_path)
+    scaffold.write(facts, tmp_path, scaffold.choose())
     before = (tmp_path / "plan.toml").read_bytes()
     with pytest.raises(PlanError, match="a kit already"):
-        scaffold.write(facts, tmp_path)
+        scaffold.write(facts, tmp_path, scaffold.choose())
     assert (tmp_path / "plan.toml").read_bytes() == before
 
 
@@ -111,11 +138,14 @@ def test_a_hostile_pull_request_makes_no_other_plan(world: StandIn, client: Clie
         hostile = replace(
             facts,
             title=f'{title}"\n[pick]\ncommits = []',
-            files=(f"{path}\nimport os",),
-            branch=f"release\n{title}",
+            files=(f"{path}\nimport os\n.py",),
+            branch=f"release\n{title}\udcff",
+            remote=f"{title}\n[evil]",
+            source=f"{title}\nevil = 1",
         )
-        found = tomllib.loads(plan_text(hostile, "checks/test_1.py"))
+        found = tomllib.loads(plan_text(hostile, scaffold.choose()))
         assert found["pick"]["commits"] == [FIX[:12]]
+        assert not {"evil"} & set(found)
         assert [each for each in check_text(hostile).splitlines() if each.startswith("import")] == ["import pytest"]
 
     holds()

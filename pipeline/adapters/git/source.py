@@ -43,6 +43,17 @@ class Source:
         path = self.git_dir / "shallow"
         return path if path.exists() else None
 
+    @property
+    def addresses(self) -> dict[str, str]:
+        """Where the repository comes from, by name of the remote: upstream's own first, then origin, which may be a fork.
+
+        For a URL it is that URL, under no name.
+        """
+        if not _is_path(self.name):
+            return {"": self.name}
+        found = _remotes(self.git_dir)
+        return {name: found[name] for name in ("upstream", "origin", *sorted(found)) if name in found}
+
     def branch(self, name: str) -> str:
         """The commit that a branch points at; local branches win over remote ones.
 
@@ -102,6 +113,13 @@ def _refs(git_dir: Path) -> dict[str, str]:
     # Code 1 and no word: a repository without refs. A peeled tag comes behind its own line and replaces it.
     rows = (line.split(" ", 1) for line in listing.text.splitlines())
     return {name.removesuffix("^{}"): sha for sha, name in rows}
+
+
+def _remotes(git_dir: Path) -> dict[str, str]:
+    """Of the repository's own file alone: with --file, git follows no include."""
+    listing = git("config", "--file", str(git_dir / "config"), "--null", "--get-regexp", r"^remote\..*\.url$")
+    rows = (each.partition("\n") for each in listing.text.split("\0") if each)
+    return {key.removeprefix("remote.").removesuffix(".url"): redact(url) for key, _, url in rows}
 
 
 def _mirror(url: str, pull: int | None) -> Path:
