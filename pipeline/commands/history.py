@@ -14,7 +14,7 @@ import click
 from pipeline import plan
 from pipeline.adapters.git import Source, Store
 from pipeline.commands import shown
-from pipeline.commands.output import say
+from pipeline.commands.output import print_json, say
 from pipeline.errors import ExitCode, PlanError
 from pipeline.history import branches, reproduce
 from pipeline.history.cancelling import cancelling
@@ -109,7 +109,7 @@ def survey_command(
             drop=dropper(drop),
             series=kit is not None,
         )
-    shown.record_as_json(found) if as_json else shown.survey(found)
+    print_json(found) if as_json else shown.survey(found)
 
 
 def _kit(what: Sequence[str]) -> plan.Plan | None:
@@ -145,7 +145,7 @@ def explain_command(
             drop=dropper(drop),
             main=branches.main_of(opened.source, main_branch),
         )
-    shown.record_as_json(found) if as_json else shown.explanation(found)
+    print_json(found) if as_json else shown.explanation(found)
     codes = {Landing.CONFLICT: ExitCode.PERSON, Landing.MERGE_COMMIT: ExitCode.PERSON, Landing.UNKNOWN: ExitCode.ERROR}
     sys.exit(codes.get(found.outcome, ExitCode.PASS))
 
@@ -195,7 +195,7 @@ def compare_command(
             adapted=dropper(adapted),
             amend=_amend(simulator, kit, found_plan) if kit and found_plan else None,
         )
-    shown.record_as_json(found) if as_json else shown.comparison(found)
+    print_json(found) if as_json else shown.comparison(found)
     sys.exit(_compared(found))
 
 
@@ -228,7 +228,7 @@ def cancelling_command(*, span: str, repo: str, drop: tuple[str, ...], as_json: 
         raise PlanError(f"{span}: not a range", why="it has no '..'", next_step="write it as BASE..HEAD")
     with _opened(repo) as opened:
         found = cancelling(opened.simulator, opened.commit(base), opened.commit(head), drop=dropper(drop))
-    shown.record_as_json(found) if as_json else shown.cancelling(found)
+    print_json(found) if as_json else shown.cancelling(found)
 
 
 @click.command("reproduce")

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+    from pipeline.model import Record
     from pipeline.records import Run
 
 
@@ -60,5 +61,5 @@ def print_story(done: Run, folder: Path) -> None:
     click.echo(f"outcome: {done.outcome} (level {done.level})")
 
 
-def print_json(done: Run) -> None:
-    click.echo(json.dumps(done.model_dump(mode="json", by_alias=True), indent=2, ensure_ascii=False))
+def print_json(record: Record) -> None:
+    click.echo(json.dumps(record.model_dump(mode="json", by_alias=True), indent=2, ensure_ascii=False))

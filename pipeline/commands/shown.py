@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING
 
 import click
@@ -25,11 +24,6 @@ if TYPE_CHECKING:
         SurveyRecord,
         SurveyRow,
     )
-    from pipeline.model import Record
-
-
-def record_as_json(record: Record) -> None:
-    click.echo(json.dumps(record.model_dump(mode="json", by_alias=True), indent=2, ensure_ascii=False))
 
 
 def _print(text: str) -> None:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import os
 import re
-from typing import TYPE_CHECKING, Any
+from itertools import islice
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from github import Github, GithubRetry
 from github.GithubException import RateLimitExceededExceedsMaxWait
+from pydantic import BaseModel
 
 from pipeline import __version__
-from pipeline.adapters.github.failure import RefusedError, asking
+from pipeline.adapters.github.failure import WRITE_AGAIN, RefusedError, asking
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -20,6 +22,8 @@ if TYPE_CHECKING:
     from urllib3 import Retry
     from urllib3.connectionpool import ConnectionPool
     from urllib3.response import HTTPResponse
+
+R = TypeVar("R", bound=BaseModel)
 
 API = "https://api.github.com"
 _READS = frozenset({"GET", "HEAD", "PATCH"})
@@ -107,6 +111,18 @@ class Client:
             next_step="this is beyond what we read; do it by hand, or in a pull request with less on it",
         )
 
+    def record(self, what: str, path: str, kind: type[R]) -> R:
+        """What GitHub has at a path, as a record."""
+        data = self.get(what, path)
+        with asking(what):
+            return kind.model_validate(data)
+
+    def records(self, what: str, path: str, kind: type[R], *, most: int | None = None, key: str = "") -> tuple[R, ...]:
+        """The items of a list as records, at most so many."""
+        found = islice(self.pages(what, path, key=key), most)
+        with asking(what):
+            return tuple(kind.model_validate(each) for each in found)
+
     def post(self, what: str, path: str, body: dict[str, Any]) -> Any:
         return self._ask(what, "POST", path, body=body)[1]
 
@@ -140,7 +156,7 @@ class Client:
         parameters: dict[str, Any] | None = None,
         body: dict[str, Any] | None = None,
     ) -> tuple[dict[str, Any], Any]:
-        with asking(what):
+        with asking(what) if verb == "GET" else asking(what, again=WRITE_AGAIN):
             return self._rest.requester.requestJsonAndCheck(verb, path, parameters=parameters, input=body)
 
 

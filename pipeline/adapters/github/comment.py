@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Literal
 
-from pipeline.adapters.github.failure import RefusedError, asking
+from pipeline.adapters.github.failure import WRITE_AGAIN, RefusedError, asking
 from pipeline.adapters.github.marker import fingerprint, read_marker
 from pipeline.errors import PersonNeeded
 
@@ -138,7 +138,7 @@ def _create(client: Client, place: Place, draft: Draft, author: str, pause: floa
     raise lost or RefusedError(
         f"{place}: the comment was posted and is not in the list",
         why="GitHub accepted it and does not show it",
-        next_step="look at the pull request, then run the same command again: nothing is posted twice",
+        next_step=f"look at the pull request, then {WRITE_AGAIN}",
     )
 
 

@@ -18,7 +18,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _SAID = 300
-_AGAIN = "run the same command again: nothing is posted twice"
+_AGAIN = "run the same command again"
+WRITE_AGAIN = f"{_AGAIN}: nothing is posted twice"
+"""What to do after a request that may have written."""
 _NEXT = {
     401: "set GH_TOKEN to a token that is valid, or unset it: public things can be read without one",
     403: "give the token `pull-requests: write` on that repository, or ask its maintainers who may comment",
@@ -44,7 +46,7 @@ class RefusedError(GitHubError):
 
 
 @contextmanager
-def asking(what: str) -> Iterator[None]:
+def asking(what: str, *, again: str = _AGAIN) -> Iterator[None]:
     """Turn everything that a request can end with into a RefusedError.
 
     The cause is cut off: a traceback of a library may hold what a request was made of.
@@ -52,27 +54,27 @@ def asking(what: str) -> Iterator[None]:
     try:
         yield
     except GithubException as error:
-        raise _refused(what, error) from None
+        raise _refused(what, error, again) from None
     except RequestException as error:
         # Retries that end in a 502 arrive here too, as RetryError.
         why = f"no answer: {type(error).__name__}: {_bounded(str(error))}"
-        raise RefusedError(what, why=why, next_step=f"check the network, then {_AGAIN}") from None
+        raise RefusedError(what, why=why, next_step=f"check the network, then {again}") from None
     except ValidationError as error:
         places = ", ".join(".".join(map(str, each["loc"])) for each in error.errors()[:3])
-        raise RefusedError(what, why=f"the answer lacks what it must have: {places}", next_step=_AGAIN) from None
+        raise RefusedError(what, why=f"the answer lacks what it must have: {places}", next_step=again) from None
     except (ValueError, AssertionError) as error:
         why = f"the answer cannot be read: {_bounded(str(error))}"
-        raise RefusedError(what, why=why, next_step=_AGAIN) from None
+        raise RefusedError(what, why=why, next_step=again) from None
 
 
-def _refused(what: str, error: GithubException) -> RefusedError:
+def _refused(what: str, error: GithubException, again: str) -> RefusedError:
     said = _said(error)
     if is_rate_limit(said) or error.status == 429:
         return RefusedError(what, why=f"a rate limit: {said}", next_step=_later(error), status=error.status)
     if "locked" in said.lower():
         step = "ask a maintainer to unlock the conversation; comment.md of the run holds the text"
         return RefusedError(what, why=f"{error.status}: {said}", next_step=step, status=error.status)
-    step = _NEXT.get(error.status, f"GitHub may be in trouble; wait, then {_AGAIN}")
+    step = _NEXT.get(error.status, f"GitHub may be in trouble; wait, then {again}")
     return RefusedError(what, why=f"{error.status}: {said}", next_step=step, status=error.status)
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import re
-from itertools import islice
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
@@ -145,18 +144,13 @@ def parse(text: str) -> tuple[str, int]:
 
 
 def pull(client: Client, repo: str, number: int) -> Pull:
-    what = f"{repo}#{number} cannot be read"
-    data = client.get(what, f"/repos/{repo}/pulls/{number}")
-    with asking(what):
-        return Pull.model_validate(data)
+    return client.record(f"{repo}#{number} cannot be read", f"/repos/{repo}/pulls/{number}", Pull)
 
 
 def commits(client: Client, repo: str, number: int) -> tuple[Commit, ...]:
     """The commits of a pull request, oldest first (GitHub gives 250 at most)."""
     what = f"{repo}#{number}: its commits cannot be read"
-    found = islice(client.pages(what, f"/repos/{repo}/pulls/{number}/commits"), _COMMITS)
-    with asking(what):
-        return tuple(Commit.model_validate(each) for each in found)
+    return client.records(what, f"/repos/{repo}/pulls/{number}/commits", Commit, most=_COMMITS)
 
 
 def with_files(client: Client, repo: str, listed: tuple[Commit, ...]) -> tuple[Commit, ...]:
@@ -165,46 +159,31 @@ def with_files(client: Client, repo: str, listed: tuple[Commit, ...]) -> tuple[C
 
 
 def commit(client: Client, repo: str, sha: str) -> Commit:
-    what = f"{repo}@{sha[:12]} cannot be read"
-    data = client.get(what, f"/repos/{repo}/commits/{quote(sha, safe='')}")
-    with asking(what):
-        return Commit.model_validate(data)
+    return client.record(f"{repo}@{sha[:12]} cannot be read", f"/repos/{repo}/commits/{quote(sha, safe='')}", Commit)
 
 
 def files(client: Client, repo: str, number: int) -> tuple[ChangedFile, ...]:
     what = f"{repo}#{number}: its files cannot be read"
-    found = islice(client.pages(what, f"/repos/{repo}/pulls/{number}/files"), _FILES)
-    with asking(what):
-        return tuple(ChangedFile.model_validate(each) for each in found)
+    return client.records(what, f"/repos/{repo}/pulls/{number}/files", ChangedFile, most=_FILES)
 
 
 def reviews(client: Client, repo: str, number: int) -> tuple[Review, ...]:
     what = f"{repo}#{number}: its reviews cannot be read"
-    with asking(what):
-        return tuple(
-            Review.model_validate(each) for each in client.pages(what, f"/repos/{repo}/pulls/{number}/reviews")
-        )
+    return client.records(what, f"/repos/{repo}/pulls/{number}/reviews", Review)
 
 
 def check_runs(client: Client, repo: str, sha: str) -> tuple[CheckRun, ...]:
     what = f"{repo}@{sha[:12]}: its checks cannot be read"
-    found = client.pages(what, f"/repos/{repo}/commits/{sha}/check-runs", key="check_runs")
-    with asking(what):
-        return tuple(CheckRun.model_validate(each) for each in found)
+    return client.records(what, f"/repos/{repo}/commits/{sha}/check-runs", CheckRun, key="check_runs")
 
 
 def branch_tip(client: Client, repo: str, name: str) -> str:
     what = f"{repo}: the branch {name} cannot be read"
-    data = client.get(what, f"/repos/{repo}/branches/{quote(name, safe='')}")
-    with asking(what):
-        return _Branch.model_validate(data).commit.sha
+    return client.record(what, f"/repos/{repo}/branches/{quote(name, safe='')}", _Branch).commit.sha
 
 
 def default_branch(client: Client, repo: str) -> str:
-    what = f"{repo} cannot be read"
-    data = client.get(what, f"/repos/{repo}")
-    with asking(what):
-        return _Repository.model_validate(data).default_branch
+    return client.record(f"{repo} cannot be read", f"/repos/{repo}", _Repository).default_branch
 
 
 def branches(client: Client, repo: str, prefix: str) -> tuple[str, ...]:
