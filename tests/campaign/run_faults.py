@@ -2,9 +2,9 @@
 
 Every point of a real run (see points.py) of a real backport (plain_job.py) is met by faults, each in a process of its
 own; after each, the same command runs again and everything is looked at (attempt.py). Every distinct point is met by
-SIGKILL, one of each stage and kind of operation by every other fault: of these some 650 a fair part of 300 is tried by
-default, and all of what beside.py has: 10 to 20 minutes. `--limit 0` tries all of them; `--all --limit 0` meets every
-distinct point with every fault, some 2,400, which takes hours. What cannot be tried here is said, and not counted.
+SIGKILL, one of each stage and kind of operation by every other fault: some 650 tries, and what beside.py has. `--limit N`
+takes a fair part of them; `--all` meets every distinct point with every fault, some 2,400, which takes hours. What
+cannot be tried here is said, and not counted.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def main() -> int:
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--all", action="store_true", help="every distinct point with every fault")
-    parser.add_argument("--limit", type=int, default=300, help="at most so many points of a run, a fair part; 0: all")
+    parser.add_argument("--limit", type=int, default=0, help="at most so many points of a run, a fair part; 0: all")
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--only", default="", help="a part of a fault's name")
     return parser.parse_args()
