@@ -143,10 +143,15 @@ def _with(run: Run, result: StageResult) -> Run:
     stages = tuple(each for each in run.stages if each.stage != result.stage)
     earlier = tuple(each for each in run.earlier if each.stage != result.stage)
     if before is not None and before.digest != result.digest:
-        outdated = tuple(each for each in stages if _place(each.stage) > _place(result.stage))
+        outdated = tuple(each for each in stages if _rests(each.stage, result.stage))
         stages = tuple(each for each in stages if each not in outdated)
         earlier = (*earlier, *outdated)
     return run.model_copy(update={"stages": (*stages, result), "earlier": earlier})
+
+
+def _rests(stage: str, on: str) -> bool:
+    """Whether another result of `on` makes that of `stage` count no longer. Nothing rests on a report, which only tells."""
+    return on != LAST and _place(stage) > _place(on)
 
 
 def _place(stage: str) -> int:

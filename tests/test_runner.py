@@ -140,3 +140,10 @@ def test_a_mistake_in_the_call_does_not_unsay_what_was_found(ctx: Context) -> No
     with pytest.raises(PlanError):
         go(ctx, verify)
     assert saved(ctx) == before
+
+
+def test_a_new_report_takes_nothing_away_from_what_ran_beside_the_pipeline(ctx: Context) -> None:
+    go(ctx, Step("pick"), Step("report", REUSABLE=False))
+    run = go(ctx, Step("upstream-tests"), Step("report", REUSABLE=False, given=2))
+    assert outcomes(run) == {"pick": "pass", "upstream-tests": "pass", "report": "pass"}
+    assert outcomes(go(ctx, Step("pick", given=2))) == {"pick": "pass"}, "a new pick does: they rest on it"
