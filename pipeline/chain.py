@@ -17,6 +17,7 @@ from pipeline.verdict import case_outcome, stage_outcome
 if TYPE_CHECKING:
     from pipeline.model import Evidence, Finding
     from pipeline.records import Case, Claim, StageResult
+    from pipeline.records_experiment import ExperimentRecord
     from pipeline.story import Story
 
 _EXCERPTS = 400
@@ -66,6 +67,8 @@ class _Chain:
             parts = tuple(self.claim(each) for each in self.story.claims)
         elif found.stage == "validate":
             parts = tuple(self.case(each) for each in _worst_first(self.story.cases))
+        elif found.stage == "experiment":
+            parts = tuple(self.experiment(each) for each in self.story.experiments)
         return Link(
             stage=found.stage,
             name=found.stage,
@@ -101,6 +104,16 @@ class _Chain:
             facts=tuple(flat(found.observations))[:_FACTS],
         )
 
+    def experiment(self, found: ExperimentRecord) -> Link:
+        return Link(
+            stage="experiment",
+            name=found.id,
+            outcome=found.outcome,
+            sentence=f"{found.question} {found.kind}: {found.sentence}",
+            rests_on=found.evidence,
+            exhibits=self.exhibits(found.evidence),
+        )
+
     def exhibits(self, evidence: tuple[Evidence, ...]) -> tuple[Exhibit, ...]:
         mine = [each for each in dict.fromkeys(evidence) if each.path in self.free]
         self.free -= {each.path for each in mine}
@@ -121,6 +134,6 @@ def _worst_first(cases: tuple[Case, ...]) -> tuple[Case, ...]:
 
 
 def chain(story: Story) -> tuple[Link, ...]:
-    """Every stage of the run, with the claims of verify and the cases of validate as parts of theirs."""
+    """Every stage of the run, with its claims, cases or experiments as parts of it."""
     made = _Chain(story)
     return tuple(made.stage(each) for each in story.stages)

@@ -14,10 +14,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal
 
 from pipeline.adapters import proc
-from pipeline.model import Record
+from pipeline.records_doctor import Deviation, Reading
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
+
+    from pipeline.records_doctor import Verdict
 
 PACKAGES: Final = ("torch", "torch_npu", "vllm", "vllm-ascend", "triton-ascend", "fla_npu")
 _MARK: Final = "backproof-doctor "
@@ -39,28 +41,6 @@ _VERSION: Final = re.compile(
 )
 _SMI: Final = re.compile(r"npu-smi\s+(?P<a>[\w.]+)|Version:\s*(?P<b>[\w.]+)")
 _PHASE: Final = {"dev": -4, "a": -3, "alpha": -3, "b": -2, "beta": -2, "c": -1, "rc": -1, "t": -1, "post": 1}
-
-Verdict = Literal["same", "newer", "older", "different", "missing", "extra", "not read"]
-
-
-class Reading(Record):
-    """A version that was read, or why not."""
-
-    name: str
-    value: str | None
-    source: str = ""
-    why: str = ""
-
-
-class Deviation(Record):
-    """One row of the comparison. A deviation is not a cause."""
-
-    subject: Literal["version", "argument", "environment"]
-    name: str
-    expected: str | None
-    found: str | None
-    verdict: Verdict
-    note: str = ""
 
 
 def read(python: Path | None, *, root: Path = Path("/"), env: Mapping[str, str] | None = None) -> tuple[Reading, ...]:

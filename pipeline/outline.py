@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 from pipeline.chain import chain
 from pipeline.contrast import Remark, observed
 from pipeline.curves import charts
-from pipeline.doctor import Reading, compare, key
+from pipeline.drift import doctor_place, drift
 from pipeline.escape import one_line
+from pipeline.hypotheses import hypotheses
 from pipeline.model import Arm, Evidence, Finding, Level, Outcome
 from pipeline.sides import sides
 from pipeline.timeline import Timeline
@@ -22,7 +23,8 @@ if TYPE_CHECKING:
 
     from pipeline.chain import Link
     from pipeline.curves import Chart
-    from pipeline.doctor import Deviation
+    from pipeline.drift import Drift
+    from pipeline.hypotheses import Suspicion
     from pipeline.plan import Plan
     from pipeline.records import Case, PickedCommit, Run
     from pipeline.sides import Side
@@ -217,13 +219,26 @@ class Outline:
         return self.run.level == Level.SERVED
 
     @property
-    def drift(self) -> tuple[tuple[Deviation, str], ...]:
+    def drift(self) -> tuple[Drift, ...]:
         """What was found beside what the release was validated with, and the stage that found it."""
-        found = self.environment.shown
-        readings = [Reading(name=name, value=value, source=f"stage {stage}") for name, value, _, stage in found]
-        stages = {key(name): stage for name, _, _, stage in found}
-        rows = compare(readings, self.plan.baseline.versions) if readings else ()
-        return tuple((each, stages.get(key(each.name), "")) for each in rows)
+        return drift(self.story, self.plan.baseline.versions, self.environment.shown)
+
+    @property
+    def doctor_place(self) -> str:
+        return doctor_place(self.story)
+
+    @property
+    def hypotheses(self) -> tuple[Suspicion, ...]:
+        return hypotheses(self.story)
+
+    @property
+    def changed_tests(self) -> Rows:
+        """The target's own tests that are not the same with and without the backport, or not to be relied on."""
+        return self._rows(self.story.upstream_tests.changed if self.story.upstream_tests else ())
+
+    @property
+    def tests_not_run(self) -> Rows:
+        return self._rows(self.story.upstream_tests.not_run if self.story.upstream_tests else ())
 
     @property
     def commands(self) -> str:

@@ -156,9 +156,11 @@ def _masker(story: Story) -> Mask:
 
 def names(story: Story) -> tuple[str, ...]:
     """What a run knows of its host: the comment and the page are for others to read."""
-    facts = story.validate.device_facts if story.validate else {}
-    named = [value for name, value in facts.items() if re.search(r"host|node|boot_id|serial", name)]
-    return (*named, *((story.inventory.host, story.inventory.boot_id) if story.inventory else ()))
+    told = (story.validate, story.serve, story.upstream_tests)
+    facts = [pair for each in told if each for pair in each.device_facts.items()]
+    named = [value for name, value in facts if re.search(r"host|node|boot_id|serial", name)]
+    places = (story.inventory, story.doctor, *story.experiments)
+    return (*named, *(name for each in places if each for name in (each.host, each.boot_id)))
 
 
 def places(story: Story) -> list[tuple[str, str]]:

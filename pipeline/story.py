@@ -18,7 +18,10 @@ from pipeline.records import (
     ValidateRecord,
     VerifyRecord,
 )
+from pipeline.records_doctor import DoctorRecord
+from pipeline.records_experiment import ExperimentsRecord
 from pipeline.records_serving import ServeRecord
+from pipeline.records_tests import UpstreamRecord
 from pipeline.triage.result import TriageResult
 
 if TYPE_CHECKING:
@@ -27,13 +30,14 @@ if TYPE_CHECKING:
     from pipeline.ledger import Ledger
     from pipeline.model import Evidence
     from pipeline.records import Case, Claim, Run, StageResult
+    from pipeline.records_experiment import ExperimentRecord
 
 R = TypeVar("R", bound=Record)
 
 AFTERWARDS = frozenset({"report", "publish"})
 """Stages that tell of the proof and are no part of it."""
-BESIDE = frozenset({"audit"})
-"""What tells of the pull request: shown, and no part of the proof either."""
+BESIDE = frozenset({"audit", "experiment", "doctor"})
+"""What tells of the pull request, of other configurations, of the host: shown, and no part of the proof either."""
 PATCH = "fixup/backport.mbox"
 UPSTREAM = "pick/upstream.mbox"
 _PATCH_LIMIT = 200_000
@@ -53,6 +57,9 @@ class Story:
     audit: AuditRecord | None = None
     triage: TriageResult | None = None
     serve: ServeRecord | None = None
+    experiment: ExperimentsRecord | None = None
+    upstream_tests: UpstreamRecord | None = None
+    doctor: DoctorRecord | None = None
     altered: frozenset[str] = frozenset()
     patch: str = ""
     upstream: str = ""
@@ -69,6 +76,10 @@ class Story:
     @property
     def cases(self) -> tuple[Case, ...]:
         return self.validate.cases if self.validate else ()
+
+    @property
+    def experiments(self) -> tuple[ExperimentRecord, ...]:
+        return self.experiment.experiments if self.experiment else ()
 
     def intact(self, evidence: tuple[Evidence, ...]) -> bool:
         """Whether there is evidence, all of it as recorded."""
@@ -90,9 +101,14 @@ class Story:
         return tuple(once.values())
 
     def _mentions(self) -> Iterator[Evidence]:
-        yield from _flattened(each.evidence for each in self.stages if each.stage not in AFTERWARDS)
+        """The proof first: what is put beside it later must not change a number that was written down."""
+        told = AFTERWARDS | BESIDE
+        yield from _flattened(each.evidence for each in self.stages if each.stage not in told)
         yield from _flattened(each.evidence for each in self.claims)
         yield from _flattened(each.evidence for each in self.cases)
+        yield from _flattened(each.evidence for each in (self.upstream_tests.arms if self.upstream_tests else ()))
+        yield from _flattened(each.evidence for each in self.stages if each.stage in BESIDE)
+        yield from _flattened(each.evidence for each in self.experiments)
         yield from _flattened(each.evidence for each in self.stages if each.stage in AFTERWARDS)
 
 
@@ -125,6 +141,9 @@ RECORDS: dict[str, tuple[str, type[Record]]] = {
     "audit": ("audit/audit.json", AuditRecord),
     "triage": ("triage/triage.json", TriageResult),
     "serve": ("serve/serve.json", ServeRecord),
+    "experiment": ("experiment/experiment.json", ExperimentsRecord),
+    "upstream_tests": ("upstream-tests/upstream-tests.json", UpstreamRecord),
+    "doctor": ("doctor/doctor.json", DoctorRecord),
 }
 """The parts of a story: where each record is, and what it is."""
 

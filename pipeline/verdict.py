@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 FILES = ("comment.md", "report.html", "junit.xml")
 """What the report stage writes, beside run.json."""
-_RECORDED = ("pick", "fixup", "install", "verify", "validate", "serve")
+_RECORDED = ("pick", "fixup", "install", "verify", "validate", "serve", "upstream-tests")
 
 
 def summarise(run: Run, ledger: Ledger) -> Run:
@@ -123,7 +123,7 @@ def stage_outcome(stage: StageResult, story: Story) -> Outcome:
     """The stage's own outcome, unless it is a pass that nothing shows any more."""
     if stage.outcome is not Outcome.PASS:
         return stage.outcome
-    unread = stage.stage in _RECORDED and getattr(story, stage.stage) is None
+    unread = stage.stage in _RECORDED and getattr(story, stage.stage.replace("-", "_")) is None
     return Outcome.PASS if story.intact(stage.evidence) and not unread else Outcome.ERROR
 
 
@@ -193,7 +193,7 @@ def _sentence(story: Story, outcome: Outcome, reached: Level | None) -> str:
 
 def _cause(story: Story, outcome: Outcome) -> str:
     """The first thing that has the run's outcome, in the words of the one who found it."""
-    for stage in story.stages:
+    for stage in (each for each in story.stages if each.stage not in BESIDE):
         if stage.outcome is outcome:
             return f"{stage.stage}: {stage.sentence}"
         if stage.stage not in AFTERWARDS and stage_outcome(stage, story) is outcome:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from browser import NARROW, PROGRAM, WIDE, opened
+from records_beside import a_comparison, an_experiment, own_tests, with_doctor, with_experiments, with_own_tests
 from stories import Folder, level_2_cases, plan, proved
 from test_curves import with_load
 from test_render_comment import told
@@ -55,6 +56,9 @@ def with_logs(path: Path) -> Folder:
         (logs / f"rank{rank}" / f"plog-{rank}_20270214100000001.log").write_text(text)
     (logs / "server.log").write_text(SERVED)
     folder.stage("triage", evidence=(folder.record("triage", triage([logs])),))
+    with_experiments(folder, an_experiment())
+    with_own_tests(folder, own_tests())
+    with_doctor(folder, a_comparison())
     return folder
 
 

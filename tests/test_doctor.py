@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from pipeline import doctor
+from pipeline.records_doctor import Reading
 
 ROWS = {
     "newer": ("2.10.0.post7", "2.10.0.post4"),
@@ -29,7 +30,7 @@ def host(root: Path) -> Path:
     return root
 
 
-def by_name(readings: tuple[doctor.Reading, ...]) -> dict[str, doctor.Reading]:
+def by_name(readings: tuple[Reading, ...]) -> dict[str, Reading]:
     return {each.name: each for each in readings}
 
 
@@ -70,12 +71,12 @@ def test_a_target_that_prints_a_banner(tmp_path: Path) -> None:
 @pytest.mark.parametrize("verdict", ROWS)
 def test_verdicts(verdict: str) -> None:
     have, want = ROWS[verdict]
-    (row,) = doctor.compare([doctor.Reading(name="torch-npu", value=have)], {"torch_npu": want})
+    (row,) = doctor.compare([Reading(name="torch-npu", value=have)], {"torch_npu": want})
     assert row.verdict == verdict
 
 
 def test_not_read_and_extra() -> None:
-    readings = [doctor.Reading(name="driver", value=None, why="because"), doctor.Reading(name="vllm", value="0.30")]
+    readings = [Reading(name="driver", value=None, why="because"), Reading(name="vllm", value="0.30")]
     rows = doctor.compare(readings, {"driver": "26.0.RC1", "fla_npu": "1.0"})
     assert [(row.name, row.verdict) for row in rows] == [
         ("driver", "not read"),

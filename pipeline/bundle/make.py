@@ -15,7 +15,6 @@ from pipeline.bundle.retold import retold
 from pipeline.bundle.statement import statement
 from pipeline.errors import HostError
 from pipeline.ledger import EVENTS_FILE, RUN_FILE, write_atomic
-from pipeline.story import Story
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -89,8 +88,7 @@ def _parts(loaded: Loaded) -> tuple[dict[str, _Part], tuple[Missing, ...]]:
 
 def _recorded(loaded: Loaded) -> dict[str, str]:
     """All evidence of the run, that of the report included, by path."""
-    whole = Story(run=loaded.said, verify=loaded.story.verify, validate=loaded.story.validate)
-    return {each.path: each.sha256 for each in whole.evidence}
+    return {each.path: each.sha256 for each in replace(loaded.story, run=loaded.said).evidence}
 
 
 def _is_ours(folder: Path, path: str) -> bool:

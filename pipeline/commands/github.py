@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from pipeline import audit as auditing
-from pipeline import plan, publish, similar, story
+from pipeline import beside, plan, publish, similar, story
 from pipeline.adapters.ci import Actions
 from pipeline.adapters.git import Store
 from pipeline.adapters.github import Client, credentials, pulls
@@ -55,7 +55,7 @@ def audit(*, subject: str, folder: Path | None, as_json: bool) -> None:
     run = ledger.load_run() if ledger else None
     record = auditing.examine(_client(), _subject(subject, ledger, run))
     if ledger and run:
-        _keep_audit(ledger, run, record, subject)
+        _keep_audit(ledger, record, subject)
     with printed.fenced():
         printed.as_json(record.model_dump(mode="json")) if as_json else _print_audit(record)
     sys.exit(ExitCode.PERSON if _open(record) else ExitCode.PASS)
@@ -97,7 +97,7 @@ def _tree(ledger: Ledger, run: Run) -> Callable[[str], str | None]:
     return read
 
 
-def _keep_audit(ledger: Ledger, run: Run, record: AuditRecord, subject: str) -> None:
+def _keep_audit(ledger: Ledger, record: AuditRecord, subject: str) -> None:
     with ledger.locked():
         file = ledger.write("audit/audit.json", record)
         claim = f"what {record.repo}#{record.pull} was asked for and claims, at {record.head[:12]}"
@@ -109,8 +109,7 @@ def _keep_audit(ledger: Ledger, run: Run, record: AuditRecord, subject: str) -> 
             evidence=(evidence,),
             findings=record.findings,
         )
-        stages = (*(each for each in run.stages if each.stage != "audit"), result)
-        ledger.save_run(run.model_copy(update={"stages": stages}))
+        beside.keep(ledger, result)
 
 
 def _open(record: AuditRecord) -> bool:

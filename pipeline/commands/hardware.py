@@ -14,6 +14,7 @@ from pipeline.commands.output import run_options, say
 from pipeline.devices.ascend import inventory as inventories
 from pipeline.errors import PlanError
 from pipeline.experiments import conduct as conducting
+from pipeline.experiments.keep import keep
 from pipeline.judge import OUTCOMES
 from pipeline.ledger import Ledger
 from pipeline.model import Arm, worst
@@ -23,9 +24,9 @@ from pipeline.stages.upstream_tests import UpstreamStage
 
 if TYPE_CHECKING:
     from pipeline.context import Context
-    from pipeline.experiments.record import ExperimentRecord
     from pipeline.plan_serving import Experiment, Serve
     from pipeline.records import Run
+    from pipeline.records_experiment import ExperimentRecord
 
 _FOLDER = click.Path(path_type=Path, file_okay=False)
 _RUN = click.option("--run", "folder", type=_FOLDER, required=True, help="The run folder; a new one needs --kit.")
@@ -155,7 +156,7 @@ def _conducted(ctx: Context, chosen: Experiment, serve: Serve, time: budget.Budg
     with device.opened(Path(ctx.settings.python), place, env) as session:
         bed = testbed(ctx, session, time.start(), env, model)
         found = conducting.conduct(bed, chosen, serve, ctx.plan.baseline.arguments)
-    ctx.ledger.write(f"experiment/{chosen.id}/experiment.json", found)
+    keep(ctx.ledger, found)
     return found
 
 

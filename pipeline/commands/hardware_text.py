@@ -10,8 +10,8 @@ import click
 from pipeline.escape import one_line
 
 if TYPE_CHECKING:
-    from pipeline.experiments.record import ExperimentRecord
     from pipeline.model import Record
+    from pipeline.records_experiment import ExperimentRecord
     from pipeline.records_serving import Round, ServeRecord
 
 

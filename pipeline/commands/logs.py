@@ -22,6 +22,8 @@ from pipeline.triage import rules, terminal
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from pipeline.records_doctor import Deviation
+
 
 @click.group("rules")
 def rules_group() -> None:
@@ -66,7 +68,7 @@ def doctor_command(*, kit: Path, python: Path | None, as_json: bool, arguments: 
             click.echo(f"could not read {reading.name}: {reading.why}")
 
 
-def _table(rows: Sequence[doctoring.Deviation]) -> Table:
+def _table(rows: Sequence[Deviation]) -> Table:
     table = Table("what", "name", "validated", "here", "verdict", "note", caption="A deviation is not a cause.")
     for each in rows:
         cells = (each.subject, each.name, each.expected or "-", each.found or "-", each.verdict, each.note)

@@ -15,8 +15,9 @@ from pipeline.verdict import case_outcome, stage_outcome
 from pipeline.wording import LEVEL_NAMES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
+    from pipeline.model import Evidence
     from pipeline.records import Case, StageResult
     from pipeline.rundiff import RunDiff
     from pipeline.runlist import RunList
@@ -68,13 +69,19 @@ def _stages(story: Story) -> Table:
         table.add_row(
             _line(each.stage), _coloured(outcome), f"{each.seconds:.1f}", _line(said), str(len(each.evidence))
         )
-        if each.stage == "verify":
-            for claim in story.claims:
-                held = claim.outcome if story.intact(claim.evidence) or not claim.evidence else Outcome.ERROR
-                table.add_row(
-                    _line(claim.name, "  "), _coloured(held), "", _line(claim.sentence), str(len(claim.evidence))
-                )
+        for name, ended, said, evidence in _parts(story, each.stage):
+            held = ended if story.intact(evidence) or not evidence else Outcome.ERROR
+            table.add_row(_line(name, "  "), _coloured(held), "", _line(said), str(len(evidence)))
     return table
+
+
+def _parts(story: Story, stage: str) -> Iterator[tuple[str, Outcome, str, tuple[Evidence, ...]]]:
+    """What a stage says in parts: name, outcome, sentence, evidence."""
+    if stage == "verify":
+        yield from ((each.name, each.outcome, each.sentence, each.evidence) for each in story.claims)
+    elif stage == "experiment":
+        for each in story.experiments:
+            yield each.id, each.outcome, f"{each.question} {each.kind}: {each.sentence}", each.evidence
 
 
 def _cases(cases: Iterable[Case]) -> Table:

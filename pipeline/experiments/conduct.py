@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from pipeline.experiments.classify import Tally, classify, settled
 from pipeline.experiments.difference import Configuration, Difference, configured, require_one
-from pipeline.experiments.record import ExperimentRecord, Run, SideResult
 from pipeline.model import Outcome
+from pipeline.records_experiment import ExperimentRecord, Run, SideResult
 from pipeline.serve import arms
 from pipeline.serve.testbed import Slot
 

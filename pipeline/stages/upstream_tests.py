@@ -13,9 +13,9 @@ from pipeline.devices.carried import carried
 from pipeline.errors import PlanError
 from pipeline.model import Arm, Finding
 from pipeline.records import FixupRecord, InstallRecord, StageResult
+from pipeline.records_tests import UpstreamRecord
 from pipeline.upstream_tests import compare
 from pipeline.upstream_tests.arm import Arrangement, run_arm
-from pipeline.upstream_tests.record import UpstreamRecord
 from pipeline.upstream_tests.worker import Shift
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from pipeline.devices.protocol import Session
     from pipeline.model import Evidence
     from pipeline.plan_serving import UpstreamTests
-    from pipeline.upstream_tests.record import ArmTests, Compared
+    from pipeline.records_tests import ArmTests, Compared
 
 _SHOWN = 50
 

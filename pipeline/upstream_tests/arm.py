@@ -6,8 +6,8 @@ import signal
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
+from pipeline.records_tests import ArmTests, OwnTest
 from pipeline.serve import scene
-from pipeline.upstream_tests.record import ArmTests, OwnTest
 from pipeline.upstream_tests.worker import Log, Result, work
 
 if TYPE_CHECKING:

@@ -9,14 +9,14 @@ from junitparser import Error, Failure, JUnitXml, Skipped, TestCase, TestSuite
 from pipeline import fisher
 from pipeline.escape import plain
 from pipeline.model import Arm, Outcome
+from pipeline.records_tests import Compared
 from pipeline.redaction import redact
-from pipeline.upstream_tests.record import Compared
 from pipeline.upstream_tests.worker import junit_name
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pipeline.upstream_tests.record import ArmTests, OwnTest
+    from pipeline.records_tests import ArmTests, OwnTest
 
 
 def compared(arms: Sequence[ArmTests]) -> tuple[Compared, ...]:

@@ -21,6 +21,7 @@ from pipeline.errors import PlanError
 from pipeline.judge import OUTCOMES
 from pipeline.model import Outcome
 from pipeline.records import DeviceInventory, ValidateRecord
+from pipeline.records_experiment import ExperimentsRecord
 from pipeline.records_serving import Round, ServeRecord
 from pipeline.stages import validate
 
@@ -209,7 +210,28 @@ def test_an_experiment_of_one_variable_and_one_of_two(made: Made) -> None:
     assert found.exit_code == 0, found.output
     assert "switch: the setting decides: after never fails: before failed 4 of 4, after failed 0 of 4" in found.stdout
     assert "no device was there" in found.stdout
-    assert (made.run / "experiment" / "fix" / "experiment.json").exists()
+    assert made.call(hardware.experiment, "fix", "--budget", "0.001s").exit_code == Outcome.INCONCLUSIVE.exit_code
+    assert _kept(made) == {"fix": "undecided"}, "the same experiment again takes the place of the one before"
+
+
+def _kept(made: Made) -> dict[str, str]:
+    record = ExperimentsRecord.model_validate_json((made.run / "experiment" / "experiment.json").read_bytes())
+    return {each.id: each.kind for each in record.experiments}
+
+
+def test_an_experiment_is_evidence_of_the_run_and_on_its_page(made: Made) -> None:
+    before = made.story
+    found = made.call(hardware.experiment, "fix")
+    assert found.exit_code == 0, found.output
+    after = made.story
+    assert (after["outcome"], after["level"]) == (before["outcome"], before["level"])
+    listed = {each["path"] for each in after["evidence"]}
+    assert {"experiment/experiment.json", "experiment/fix/experiment.json"} <= listed
+    assert any(each.startswith("experiment/fix/before-1/") for each in listed)
+    app.stage(app.Request(folder=made.run), lambda _: None, "report")
+    page = (made.run / "report.html").read_text()
+    assert "Experiments: one variable at a time" in page
+    assert "arm makes no difference" in page
 
 
 def test_the_targets_own_tests(made: Made) -> None:
@@ -222,6 +244,12 @@ def test_the_targets_own_tests(made: Made) -> None:
         "the target's own tests on fixed",
     ]
     assert not list(suites.iter("failure"))
+    page = (made.run / "report.html").read_text()
+    assert "fails without the backport, passes with it" in page
+    told = made.call(hardware.experiment, "fix", "--budget", "0.001s")
+    assert told.exit_code == Outcome.INCONCLUSIVE.exit_code
+    app.stage(app.Request(folder=made.run), lambda _: None, "report")
+    assert {"upstream-tests", "experiment"} <= {each["stage"] for each in made.story["stages"]}
 
 
 def test_an_address_is_loaded_and_counts_for_nothing(made: Made) -> None:

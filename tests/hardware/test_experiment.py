@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from hardware.conftest import FakeHost
-    from pipeline.experiments.record import ExperimentRecord
     from pipeline.plan_serving import Serve
+    from pipeline.records_experiment import ExperimentRecord
 
 MTP = json.dumps({"num_speculative_tokens": 5, "method": "deepseek_mtp"})
 GRAPH = json.dumps({"cudagraph_mode": "FULL_DECODE_ONLY", "sizes": [1, 2]})

@@ -14,9 +14,9 @@ from pipeline.devices.ascend.session import logging_to
 from pipeline.devices.carried import carried
 from pipeline.model import Arm, Outcome
 from pipeline.plan_serving import UpstreamTests
+from pipeline.records_tests import ArmTests, OwnTest
 from pipeline.upstream_tests import compare
 from pipeline.upstream_tests.arm import Arrangement, run_arm
-from pipeline.upstream_tests.record import ArmTests, OwnTest
 from pipeline.upstream_tests.worker import Shift, junit_name
 
 OPS = """

@@ -12,10 +12,10 @@ from pipeline.devices.ascend import npu_smi, place, software
 from pipeline.devices.ascend.place import Place  # noqa: TC001 - pydantic reads it
 from pipeline.devices.ascend.software import Software  # noqa: TC001 - pydantic reads it
 from pipeline.devices.ascend.table import Table  # noqa: TC001 - pydantic reads it
-from pipeline.doctor import Reading
 from pipeline.ledger import sha256_of
 from pipeline.model import Record, Sha256
 from pipeline.records import DeviceInventory
+from pipeline.records_doctor import Reading
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

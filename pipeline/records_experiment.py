@@ -1,4 +1,4 @@
-"""What an experiment leaves in the run folder."""
+"""What experiments leave in the run folder. Here, below the story, which shows it."""
 
 from __future__ import annotations
 
@@ -49,3 +49,20 @@ class ExperimentRecord(Record):
     stand_in: bool = Field(description="no device was there: this shows nothing of one")
     stopped: str = Field(default="", description="why not all repeats ran")
     evidence: tuple[Evidence, ...] = ()
+
+    @property
+    def rules_out(self) -> tuple[str, ...]:
+        """Hypotheses that the rounds leave no room for. "Not reproduced" and "undecided" rule nothing out."""
+        found = []
+        if self.kind in {"switch", "gradual"}:
+            found.append(f"{self.variable} makes no difference")
+        if self.kind in {"gradual", "no-effect"} and all(each.failed for each in self.sides):
+            found.append(f"the fault comes with one value of {self.variable} only")
+        return tuple(found)
+
+
+class ExperimentsRecord(Record):
+    """experiment/experiment.json: every experiment of the run, each as it ended last."""
+
+    schema_version: Literal[1] = 1
+    experiments: tuple[ExperimentRecord, ...] = ()

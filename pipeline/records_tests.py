@@ -1,4 +1,4 @@
-"""What the target's own tests leave in the run folder."""
+"""What the target's own tests leave in the run folder. Here, below the story, which shows it."""
 
 from __future__ import annotations
 
@@ -42,6 +42,9 @@ class ArmTests(Record):
     strange: str = Field(default="", description="why this says nothing of the arm")
     evidence: tuple[Evidence, ...] = ()
 
+    def count(self, outcome: TestOutcome) -> int:
+        return sum(each.outcome == outcome for each in self.tests)
+
 
 class Compared(Record):
     """One test over the arms."""
@@ -60,3 +63,12 @@ class UpstreamRecord(Record):
     arms: tuple[ArmTests, ...] = ()
     compared: tuple[Compared, ...] = ()
     spoiled: str = ""
+
+    @property
+    def changed(self) -> tuple[Compared, ...]:
+        """The tests of which there is something to say."""
+        return tuple(each for each in self.compared if each.verdict != "fine")
+
+    @property
+    def not_run(self) -> tuple[tuple[Arm, OwnTest], ...]:
+        return tuple((arm.arm, each) for arm in self.arms for each in arm.tests if each.outcome == "not-run")
