@@ -38,7 +38,7 @@ COMMANDS: Final[dict[str, str]] = {
     "plan": "pipeline.commands.plan:plan_group",
     "triage": "pipeline.commands.triage:triage_command",
     "rules": "pipeline.commands.logs:rules_group",
-    "doctor": "pipeline.commands.logs:doctor_command",
+    "doctor": "pipeline.commands.doctor:doctor_command",
     "capture": "pipeline.commands.logs:capture_group",
     "inventory": "pipeline.commands.hardware:inventory",
     "serve-check": "pipeline.commands.hardware:serve_check",

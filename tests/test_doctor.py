@@ -2,13 +2,29 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
+from click.testing import CliRunner, Result
+from kits import write_kit
+from stories import proved
 
-from pipeline import doctor
-from pipeline.records_doctor import Reading
+from pipeline import bundle, doctor, publish, runner, verdict
+from pipeline import plan as plan_file
+from pipeline.bundle import seal, ustar
+from pipeline.cli import cli
+from pipeline.context import Context
+from pipeline.devices.ascend import place
+from pipeline.errors import PlanError
+from pipeline.ledger import Ledger
+from pipeline.records_doctor import DoctorRecord, Reading
+from pipeline.stages import report
+
+if TYPE_CHECKING:
+    from pipeline.records import Run
 
 ROWS = {
     "newer": ("2.10.0.post7", "2.10.0.post4"),
@@ -109,3 +125,105 @@ def test_arguments() -> None:
 def test_environment_looks_at_the_baseline_only() -> None:
     rows = doctor.compare_environment({"A": "1", "B": "2"}, {"A": "1", "B": "3", "SECRET_TOKEN": "x"})
     assert [(row.name, row.found, row.verdict) for row in rows] == [("B", "3", "different")]
+
+
+def kit(folder: Path, **changes: str) -> Path:
+    """A kit on the disk with a baseline of versions and one variable; its id is that of the runs of `stories`."""
+    given = write_kit(folder, ["d" * 40])
+    file = given / "plan.toml"
+    text = file.read_text(encoding="utf-8").replace('id = "small"', f'id = "{changes.get("id", "small")}"')
+    more = '[baseline]\nversions = { torch = "0.0.1", driver = "26.0.RC1" }\nenvironment = { DOCTOR_TEST_TOKEN = "none" }\n'
+    file.write_text(f"{text}\n{more}", encoding="utf-8")
+    return given
+
+
+def run_of(path: Path, kit: Path) -> Path:
+    """A judged run whose settings name a real kit and a real interpreter."""
+    folder = proved(path)
+    settings = folder.run.settings.model_copy(update={"kit": str(kit), "python": sys.executable})
+    run = folder.run.model_copy(update={"settings": settings})
+    folder.ledger.save_run(run)
+    folder.ledger.save_run(verdict.summarise(run, folder.ledger))
+    return path
+
+
+def call(*words: str | Path) -> Result:
+    return CliRunner(env={"COLUMNS": "240"}).invoke(cli, ["doctor", *(str(each) for each in words)])
+
+
+def judged(run: Path) -> tuple[object, ...]:
+    found = json.loads((run / "run.json").read_text())
+    return found["outcome"], found["level"], found["sentence"], found["arms"]
+
+
+def test_with_a_run_the_comparison_is_evidence_and_changes_no_verdict(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DOCTOR_TEST_TOKEN", "s3cret-of-the-host")
+    run = run_of(tmp_path / "run", kit(tmp_path / "kit"))
+    before = judged(run)
+    done = call("--run", run)
+    assert done.exit_code == 0, done.output
+    assert "A deviation is not a cause." in done.output
+    record = DoctorRecord.model_validate_json((run / "doctor/doctor.json").read_bytes())
+    rows = {each.name: each for each in record.deviations}
+    assert (rows["torch"].expected, rows["driver"].expected) == ("0.0.1", "26.0.RC1"), "the baseline of the run's kit"
+    assert sys.executable in rows["torch"].note, "asked of the run's interpreter"
+    assert rows["DOCTOR_TEST_TOKEN"].found == "***", "what is secret does not reach the disk"
+    assert judged(run) == before
+    stages = {each["stage"]: each for each in json.loads((run / "run.json").read_text())["stages"]}
+    assert stages["doctor"]["evidence"][0]["path"] == "doctor/doctor.json"
+    again = verdict.summarise(*_reread(run))
+    assert (again.outcome, again.level) == before[:2], "judged again with it, it is the same"
+
+
+def _reread(run: Path) -> tuple[Run, Ledger]:
+    ledger = Ledger(run)
+    found = ledger.load_run()
+    assert found
+    return found, ledger
+
+
+def test_the_report_shows_it_and_a_second_look_takes_its_place(tmp_path: Path) -> None:
+    run = run_of(tmp_path / "run", kit(tmp_path / "kit"))
+    assert call("--run", run).exit_code == 0
+    assert call("--run", run, "--json").exit_code == 0
+    found, ledger = _reread(run)
+    assert [each.stage for each in found.stages].count("doctor") == 1
+    the_plan = plan_file.load(tmp_path / "kit")
+    ctx = Context(ledger=ledger, plan=the_plan, kit=tmp_path, settings=found.settings, say=lambda _: None)
+    runner.execute(ctx, found, (report,))
+    assert "The doctor looked at" in (run / "report.html").read_text()
+    assert "doctor" in {each.stage for each in _reread(run)[0].stages}
+
+
+def test_the_bundle_has_it_and_verifies(tmp_path: Path) -> None:
+    run = run_of(tmp_path / "run", kit(tmp_path / "kit"))
+    assert call("--run", run).exit_code == 0
+    made = bundle.make(publish.load(run), tmp_path / "b.tar.gz")
+    files = {each.path for each in made.checked.manifest.files}
+    assert "run/doctor/doctor.json" in files
+    assert made.checked.told.story.doctor is not None
+    here = place.here()
+    text = ustar.read(seal.opened(made.file), most=1000)["run/doctor/doctor.json"].decode()
+    assert here.boot_id not in text
+    assert sys.executable not in text
+
+
+def test_a_plan_or_a_run_is_needed_and_they_must_be_of_one_kit(tmp_path: Path) -> None:
+    assert call().exit_code == 2
+    run = run_of(tmp_path / "run", kit(tmp_path / "kit"))
+    done = call("--run", run, "--plan", kit(tmp_path / "other", id="other"))
+    assert isinstance(done.exception, PlanError)
+    assert "this run is of kit small, the plan is of other" in done.exception.what
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    assert isinstance(call("--run", empty).exception, PlanError)
+
+
+def test_without_a_run_nothing_is_kept(tmp_path: Path) -> None:
+    run = run_of(tmp_path / "run", kit(tmp_path / "kit"))
+    before = (run / "run.json").read_bytes()
+    done = call("--plan", tmp_path / "kit", "--json", "--", "--seed", "7")
+    assert set(json.loads(done.output)) == {"schema_version", "deviations"}
+    assert (run / "run.json").read_bytes() == before
