@@ -44,6 +44,8 @@ class DoctorRecord(Record):
     @property
     def sentence(self) -> str:
         rows = [each for each in self.deviations if each.verdict != "extra"]
+        if not rows:
+            return "the baseline names nothing to compare"
         unread = sum(each.verdict == "not read" for each in rows)
         off = sum(each.verdict not in {"same", "not read"} for each in rows)
         return f"{len(rows)} compared with the baseline: {off} deviate, {unread} not read; a deviation is not a cause"

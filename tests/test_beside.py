@@ -164,6 +164,15 @@ def test_where_stage_and_doctor_found_another_version_both_are_shown(tmp_path: P
     assert "torch 2.10.0 2.13.0 newer read from stage validate" in text
 
 
+def test_a_doctor_without_a_baseline_says_so_and_what_it_could_not_read(tmp_path: Path) -> None:
+    folder = Folder(tmp_path)
+    with_doctor(folder, a_comparison(deviations=()))
+    text = section(folder, "environment")
+    assert "the baseline names nothing to compare" in text
+    assert "CANN: no toolkit in its usual places" in text
+    assert "Validated with" not in text
+
+
 def test_an_altered_comparison_is_not_shown(tmp_path: Path) -> None:
     folder = whole(tmp_path)
     (tmp_path / "doctor/doctor.json").write_text("{}")

@@ -15,7 +15,7 @@ from installed_kit import PATCH, prepare
 from target_env import CONV, FILES
 
 from hardware.test_ladder import SERVICE
-from pipeline import app
+from pipeline import app, bundle, publish
 from pipeline.commands import hardware
 from pipeline.errors import PlanError
 from pipeline.judge import OUTCOMES
@@ -232,6 +232,11 @@ def test_an_experiment_is_evidence_of_the_run_and_on_its_page(made: Made) -> Non
     page = (made.run / "report.html").read_text()
     assert "Experiments: one variable at a time" in page
     assert "arm makes no difference" in page
+    boot = ExperimentsRecord.model_validate_json((made.run / "experiment/experiment.json").read_bytes())
+    assert boot.experiments[0].boot_id not in page
+    bundled = bundle.make(publish.load(made.run), made.run.with_name("b.tar.gz"))
+    assert bundled.checked.told.story.experiments[0].kind == "switch"
+    assert not bundled.checked.told.story.altered
 
 
 def test_the_targets_own_tests(made: Made) -> None:
