@@ -10,7 +10,7 @@ import click
 
 from pipeline import app, budget, devices, plan
 from pipeline.commands import hardware_text as text
-from pipeline.commands.output import run_options, say
+from pipeline.commands.output import print_json, run_options, say
 from pipeline.devices.ascend import inventory as inventories
 from pipeline.errors import PlanError
 from pipeline.experiments import conduct as conducting
@@ -55,7 +55,7 @@ def inventory(*, python: str, as_json: bool) -> None:
     """Say what this NPU host is: chips, health, driver, firmware, CANN, packages; and why something is unread."""
     found = inventories.take(Path(python))
     if as_json:
-        text.print_json(found)
+        print_json(found)
         return
     for name, value in inventories.described(found).items():
         text.row(f"{name}: {value}")
@@ -111,7 +111,7 @@ def _address(folder: Path, kit: str | None, url: str, stage: ServeStage, *, as_j
     serve: Serve = _named(meant, stage.only, "[[serve]]")
     serve = serve.model_copy(update=dict(stage.changes))
     found = check_address(Ledger(folder), serve, url, stage.which[0], budget=stage.budget, say=say)
-    text.print_json(found) if as_json else text.print_rounds(found)
+    print_json(found) if as_json else text.print_rounds(found)
     sys.exit(worst(OUTCOMES[each.verdict] for each in found.cases).exit_code)
 
 
@@ -144,7 +144,7 @@ def experiment(
             text.row(f"{name}: {conducting.prepare(chosen, serve, ctx.plan.baseline.arguments)[1]}")
             return
         found = _conducted(ctx, chosen, serve, budget.parse(span), model)
-    text.print_json(found) if as_json else text.print_experiment(found)
+    print_json(found) if as_json else text.print_experiment(found)
     sys.exit(found.outcome.exit_code)
 
 
@@ -174,7 +174,7 @@ def upstream_tests(*, folder: Path, as_json: bool, **options: Any) -> None:
 def _finish(done: Run, name: str, *, as_json: bool) -> None:
     result = next(each for each in done.stages if each.stage == name)
     if as_json:
-        text.print_json(done)
+        print_json(done)
         sys.exit(result.outcome.exit_code)
     text.row(f"{name}: {result.outcome}: {result.sentence}")
     for finding in result.findings:

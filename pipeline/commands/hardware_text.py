@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING
 
 import click
@@ -10,7 +9,6 @@ import click
 from pipeline.escape import one_line
 
 if TYPE_CHECKING:
-    from pipeline.model import Record
     from pipeline.records_experiment import ExperimentRecord
     from pipeline.records_serving import Round, ServeRecord
 
@@ -19,10 +17,6 @@ def row(text: str) -> None:
     """One line of a result; words from outside are in it, so no control reaches the terminal."""
     indent = len(text) - len(text.lstrip(" "))
     click.echo(" " * indent + one_line(text, 2000))
-
-
-def print_json(record: Record) -> None:
-    click.echo(json.dumps(record.model_dump(mode="json", by_alias=True), indent=2, ensure_ascii=False))
 
 
 def print_rounds(found: ServeRecord) -> None:
