@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
 from pipeline import judge
 from pipeline.devices.check_result import CheckResult, Fault, Loaded, TestResult
-from pipeline.model import Arm, Outcome
+from pipeline.model import Arm, Evidence, Outcome
 from pipeline.plan import Check, Expected
-
-if TYPE_CHECKING:
-    from pipeline.records import Case
+from pipeline.records import Case
 
 PROOF = Expected(base="fault:mte-out-of-range", pick="pass", fixed="pass")
 GUARD = Expected(base="pass", pick="pass", fixed="pass", role="guard")
@@ -91,12 +89,127 @@ def test_fail_wins_over_error_and_they_never_merge() -> None:
     bad = case(PROOF, Arm.FIXED, result(MTE))
     assert judge.outcome([good, broken])[0] is Outcome.ERROR
     assert judge.outcome([good, broken, bad])[0] is Outcome.FAIL
-    assert judge.outcome([good])[0] is Outcome.PASS
+    assert judge.outcome([good]) == (Outcome.PASS, "all 1 cases as the plan expects, 1 of them proofs")
 
 
 @pytest.mark.parametrize("cases", [[], [case(GUARD, Arm.BASE, result(PASSED))]])
 def test_guards_alone_or_nothing_at_all_are_no_pass(cases: list[Case]) -> None:
-    assert judge.outcome(cases)[0] is Outcome.INCONCLUSIVE
+    assert judge.outcome(cases) == (
+        Outcome.INCONCLUSIVE,
+        "the plan has no proof for this device: guards alone show nothing",
+    )
+
+
+FAILED = TestResult(nodeid="t::plain", outcome="failed", message="assert 1 == 2")
+SKIPPED = TestResult(nodeid="t::skipped", outcome="skipped")
+OTHER = Loaded(module="b", file="/site/other.py", sha256="f" * 64, source_sha256="f" * 64)
+
+
+@pytest.mark.parametrize(
+    ("found", "word", "why"),
+    [
+        (result(PASSED, SKIPPED), "pass", ""),
+        (result(PASSED, FAILED), "fail", ""),
+        (result(MTE, PASSED), "fault:mte-out-of-range", ""),
+        (result(MTE, FAILED), "mixed:fail+mte-out-of-range", ""),
+        (result(fault("silent"), MTE), "mixed:mte-out-of-range+silent", ""),
+        (result(SKIPPED, SKIPPED, pytest_exit=5), "error", "nothing ran (2 skipped, pytest ended with 5)"),
+        (result(PASSED, sha="b" * 64), "error", "not the code of this arm was loaded: /site/a.py"),
+        (
+            CheckResult(schema=1, nonce="n", tests=(PASSED,), loaded=(OTHER,)),
+            "error",
+            "none of the patch's files was loaded by the check",
+        ),
+        (result(error={"what": "no module"}), "error", "no module"),
+        (result(error={}), "error", "the check could not run"),
+        (result(error={"trace": "  a\n\n  b: c \n \n"}), "error", "the check could not run: b: c"),
+        (result(error={"what": "w" * 600}), "error", "w" * 500),
+    ],
+)
+def test_one_word_for_what_was_seen_and_why_it_is_an_error(found: CheckResult, word: str, why: str) -> None:
+    assert judge.observe(found, HASHES) == (word, why)
+
+
+def test_all_files_with_other_code_are_named_and_those_beside_the_patch_are_not() -> None:
+    hashes = {"/site/a.py": "a" * 64, "/site/b.py": "b" * 64, "/site/c.py": "c" * 64}
+    loaded = [
+        Loaded(module=name, file=f"/site/{name}.py", sha256=sha * 64, source_sha256=sha * 64)
+        for name, sha in (("a", "f"), ("b", "b"), ("c", "f"), ("d", "f"))
+    ]
+    found = CheckResult(schema=1, nonce="n", tests=(PASSED,), loaded=tuple(loaded))
+    assert judge.observe(found, hashes) == (
+        "error",
+        "not the code of this arm was loaded: /site/a.py, /site/c.py",
+    )
+
+
+def test_a_case_says_all_that_was_seen() -> None:
+    evidence = Evidence(path="validate/base/c.json", sha256="e" * 64, claim="c", command="x")
+    tests = (
+        PASSED.model_copy(update={"seconds": 1.00049}),
+        MTE.model_copy(update={"seconds": 0.5}),
+        FAILED,
+        TestResult(nodeid="t::broken", outcome="error", message="fixture"),
+        fault("silent", then="mte-out-of-range"),
+    )
+    check = Check(id="c", file="c.py", claim="it works", expect={"raw": PROOF})
+    subject = judge.Subject(check=check, model="raw", arm=Arm.BASE, expected=PROOF)
+    assert judge.case(subject, result(*tests), hashes=HASHES, evidence=[evidence]) == Case(
+        check="c",
+        model="raw",
+        arm=Arm.BASE,
+        role="proof",
+        expected="fault:mte-out-of-range",
+        observed="mixed:fail+mte-out-of-range+silent",
+        verdict="not-reproduced",
+        sentence="c under raw on base: showed mixed:fail+mte-out-of-range+silent and not the fault "
+        "fault:mte-out-of-range: not reproduced",
+        steps=5,
+        steps_failed=4,
+        faults={"mte-out-of-range": 1, "silent": 1},
+        first="t::f: mte-out-of-range at row 5",
+        seconds=1.5,
+        evidence=(evidence,),
+    )
+
+
+def test_a_case_without_a_fault_tells_the_first_message_and_is_bounded() -> None:
+    assert case(PROOF, Arm.FIXED, result(PASSED)).first == ""
+    assert case(PROOF, Arm.FIXED, result(FAILED)).first == "t::plain: assert 1 == 2"
+    long = FAILED.model_copy(update={"message": "m" * 2000})
+    assert case(PROOF, Arm.FIXED, result(long)).first == f"t::plain: {'m' * 990}"
+
+
+@pytest.mark.parametrize(
+    ("expected", "arm", "found", "sentence"),
+    [
+        (PROOF, Arm.FIXED, result(PASSED), "c under raw on fixed: pass, as the plan expects"),
+        (PROOF, Arm.BASE, result(PASSED), "c under raw on base: passes without the fix, so it proves nothing"),
+        (GUARD, Arm.BASE, result(FAILED), "c under raw on base: showed fail where the plan expects pass"),
+        (PROOF, Arm.PICK, result(FAILED), "c under raw on pick: showed fail where it must pass"),
+        (PROOF, Arm.PICK, result(error={"what": "no"}), "c under raw on pick: could not be told: no"),
+    ],
+)
+def test_the_sentence_of_each_verdict(expected: Expected, arm: Arm, found: CheckResult, sentence: str) -> None:
+    assert case(expected, arm, found).sentence == sentence
+
+
+WORST_FIRST: tuple[judge.Verdict, ...] = ("failed", "error", "not-discriminating", "not-reproduced", "unexpected")
+
+
+@pytest.mark.parametrize("index", range(len(WORST_FIRST)))
+def test_the_worst_verdict_of_all_cases_is_told_with_its_count_and_first_sentence(index: int) -> None:
+    good = case(PROOF, Arm.BASE, result(MTE))
+    bad = [
+        good.model_copy(update={"verdict": word, "sentence": f"{word} {at}"})
+        for word in reversed(WORST_FIRST[index:])
+        for at in (1, 2)
+    ]
+    word = WORST_FIRST[index]
+    assert judge.outcome([good, *bad]) == (
+        judge.OUTCOMES[word],
+        f"2 of {len(bad) + 1} cases {word.replace('-', ' ')}: {word} 1",
+    )
 
 
 def test_observations_are_summed_and_the_first_fault_is_kept() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import time
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,8 +14,8 @@ from kits import write_kit
 from pipeline import plan, runner
 from pipeline.context import Context
 from pipeline.errors import BackproofError, HostError, Interrupted, PersonNeeded, PlanError
-from pipeline.ledger import Ledger
-from pipeline.model import Outcome
+from pipeline.ledger import Ledger, digest_of
+from pipeline.model import Evidence, Finding, Outcome
 from pipeline.records import Run, Settings, StageResult
 
 if TYPE_CHECKING:
@@ -33,8 +35,7 @@ class Step:
     ran: list[str] = field(default_factory=list)
 
     def inputs(self, ctx: Context) -> Mapping[str, Any]:
-        del ctx
-        return {"given": self.given}
+        return {"given": self.given, "device": ctx.settings.device}
 
     def run(self, ctx: Context) -> StageResult:
         self.ran.append(self.NAME)
@@ -46,16 +47,24 @@ class Step:
 
 
 @pytest.fixture
-def ctx(tmp_path: Path) -> Context:
+def said() -> list[str]:
+    """What the run said, line by line."""
+    return []
+
+
+@pytest.fixture
+def ctx(tmp_path: Path, said: list[str]) -> Context:
     kit = write_kit(tmp_path / "kit", ["a" * 40])
     settings = Settings(kit=str(kit), repo="r", branch="b", python="p", device="emulator")
-    return Context(ledger=Ledger(tmp_path / "run"), plan=plan.load(kit), kit=kit, settings=settings, say=lambda _: None)
+    return Context(ledger=Ledger(tmp_path / "run"), plan=plan.load(kit), kit=kit, settings=settings, say=said.append)
+
+
+def new(ctx: Context) -> Run:
+    return Run(tool="t", id="i", kit="k", title="t", settings=ctx.settings, started="now")
 
 
 def go(ctx: Context, *steps: Step) -> Run:
-    known = ctx.ledger.load_run()
-    run = known or Run(tool="t", id="i", kit="k", title="t", settings=ctx.settings, started="now")
-    return runner.execute(ctx, run, steps)
+    return runner.execute(ctx, ctx.ledger.load_run() or new(ctx), steps)
 
 
 def outcomes(run: Run) -> dict[str, str]:
@@ -88,7 +97,9 @@ def test_altered_evidence_and_a_stage_with_effects_outside_are_not_reused(ctx: C
 
 
 def test_a_pass_without_evidence_is_an_error(ctx: Context) -> None:
-    assert outcomes(go(ctx, Step("pick", evident=False))) == {"pick": "error"}
+    run = go(ctx, Step("pick", evident=False))
+    assert outcomes(run) == {"pick": "error"}
+    assert run.stages[0].sentence == "no evidence for: s"
 
 
 @pytest.mark.parametrize(
@@ -147,3 +158,184 @@ def test_a_new_report_takes_nothing_away_from_what_ran_beside_the_pipeline(ctx: 
     run = go(ctx, Step("upstream-tests"), Step("report", REUSABLE=False, given=2))
     assert outcomes(run) == {"pick": "pass", "upstream-tests": "pass", "report": "pass"}
     assert outcomes(go(ctx, Step("pick", given=2))) == {"pick": "pass"}, "a new pick does: they rest on it"
+
+
+@pytest.fixture
+def _clock(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A clock that goes on by 1.23456 seconds each time it is read."""
+    ticks = iter(range(100))
+    monkeypatch.setattr(time, "monotonic", lambda: 100 + 1.23456 * next(ticks))
+
+
+@pytest.mark.usefixtures("_clock")
+def test_the_user_and_events_jsonl_are_told_of_each_stage(ctx: Context, said: list[str]) -> None:
+    steps = Step("pick"), Step("fixup", ends=Outcome.FAIL)
+    first = go(ctx, *steps)
+    second = go(ctx, *steps)
+    assert said == [
+        *("==> pick", "    pass: s", "==> fixup", "    fail: s"),
+        *("==> pick", "    pass (reused): s", "==> fixup", "    fail: s"),
+    ]
+    assert [each.seconds for each in (*first.stages, *second.stages)] == [1.235] * 4
+    lines = [json.loads(line) for line in (ctx.ledger.folder / "events.jsonl").read_text().splitlines()]
+    facts = ("event", "stage", "outcome", "reused", "seconds")
+    assert [tuple(each[name] for name in facts) for each in lines] == [
+        ("stage", "pick", "pass", False, 1.24),
+        ("stage", "fixup", "fail", False, 1.24),
+        ("stage", "pick", "pass", True, 1.24),
+        ("stage", "fixup", "fail", False, 1.24),
+    ]
+
+
+def test_a_stage_that_took_no_time_of_ours_keeps_the_time_that_it_took(
+    ctx: Context, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pick = Step("pick")
+    monkeypatch.setattr(time, "monotonic", iter((0.0, 7.5)).__next__)
+    go(ctx, pick)
+    monkeypatch.setattr(time, "monotonic", iter((0.0, 9.0)).__next__)
+    assert [(each.seconds, each.reused) for each in go(ctx, pick).stages] == [(7.5, True)]
+
+
+def test_the_end_is_noted_when_it_is_reached_and_in_run_json_too(ctx: Context, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(runner, "now", lambda: "2026-01-02T03:04:05+00:00")
+    run = go(ctx, Step("pick"))
+    assert run.ended == "2026-01-02T03:04:05+00:00"
+    assert saved(ctx) == run
+
+
+def test_the_digest_is_of_stage_tool_and_inputs_and_another_tool_runs_again(
+    ctx: Context, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pick = Step("pick")
+    monkeypatch.setattr(runner, "__version__", "1.2.3")
+    inputs = {"given": 1, "device": "emulator"}
+    assert go(ctx, pick).stages[0].digest == digest_of({"stage": "pick", "tool": "1.2.3", "inputs": inputs})
+    monkeypatch.setattr(runner, "__version__", "1.2.4")
+    assert [each.reused for each in go(ctx, pick).stages] == [False]
+
+
+class Watched(Step):
+    """A step that looks at run.json while it works."""
+
+    def run(self, ctx: Context) -> StageResult:
+        found = ctx.ledger.load_run()
+        assert found is not None
+        self.seen = found
+        return super().run(ctx)
+
+
+def test_while_a_command_works_run_json_has_no_verdict(ctx: Context) -> None:
+    go(ctx, Step("pick"), Step("fixup"))
+    watched = Watched("fixup", given=2)
+    go(ctx, Step("pick"), watched)
+    seen = watched.seen
+    assert (seen.outcome, seen.level, seen.sentence) == (Outcome.ERROR, None, "the command has not finished")
+    assert (seen.arms, seen.files, seen.ended) == ({}, {}, "")
+    assert outcomes(seen) == {"pick": "pass"}
+    assert [each.stage for each in seen.earlier] == ["fixup"]
+
+
+@pytest.mark.parametrize(
+    ("error", "outcome", "severity"),
+    [
+        (HostError("no disk", why="it is full", next_step="free some"), Outcome.ERROR, "warning"),
+        (PersonNeeded("a conflict", why="both changed it", next_step="decide"), Outcome.PERSON, "fail"),
+    ],
+)
+def test_an_error_becomes_a_result_with_evidence_and_both_findings(
+    ctx: Context, error: BackproofError, outcome: Outcome, severity: Any
+) -> None:
+    result = go(ctx, Step("pick", ends=error)).stages[0]
+    text = (ctx.ledger.folder / "pick/error.txt").read_text()
+    assert text == f"{error.what}\n  why: {error.why}\n  next: {error.next_step}\n"
+    assert (result.outcome, result.sentence, result.digest) == (outcome, error.what, "")
+    file = ctx.ledger.folder / "pick/error.txt"
+    assert result.evidence == (ctx.ledger.evidence(file, claim=error.what, command="stage pick"),)
+    assert result.findings == (
+        Finding(severity=severity, text=f"{error.what}: {error.why}"),
+        Finding(severity="note", text=f"next: {error.next_step}"),
+    )
+
+
+def test_an_error_that_cannot_be_written_is_still_told(ctx: Context, said: list[str]) -> None:
+    ctx.ledger.write_text("pick", "a file where the stage's folder would be")
+    result = go(ctx, Step("pick", ends=HostError("w", why="y", next_step="n"))).stages[0]
+    assert (result.outcome, result.evidence, result.findings[0].text) == (Outcome.ERROR, (), "w: y")
+    assert said == ["==> pick", "    the error could not be written to the run folder", "    error: w"]
+
+
+def test_a_stage_that_needs_one_that_never_ran_says_so(ctx: Context) -> None:
+    result = go(ctx, Step("fixup", NEEDS=("pick",))).stages[0]
+    assert (result.outcome, result.sentence) == (
+        Outcome.ABORTED,
+        "not run: it needs pick, which has not run here",
+    )
+
+
+@pytest.mark.parametrize("kind", [PlanError, Interrupted])
+def test_what_stops_the_command_is_kept_where_the_stage_had_no_result(ctx: Context, kind: type[BackproofError]) -> None:
+    with pytest.raises(kind):
+        go(ctx, Step("pick"), Step("fixup", ends=kind("w", why="y", next_step="n")))
+    left = saved(ctx)
+    assert outcomes(left) == {"pick": "pass", "fixup": "error"}
+    assert (left.stages[1].sentence, left.sentence) == ("w", "the command has not finished")
+
+
+def test_a_run_json_that_cannot_be_written_hides_nothing(ctx: Context, said: list[str]) -> None:
+    (ctx.ledger.folder / "run.json").mkdir(parents=True)
+    with pytest.raises(PlanError):
+        go(ctx, Step("pick", ends=PlanError("w", why="y", next_step="n")))
+    assert said == ["==> pick", "    run.json could not be written"]
+
+
+def drifted() -> None:
+    raise PersonNeeded("a file has drifted", why="it was changed since", next_step="look at it")
+
+
+def test_an_overlay_that_cannot_be_undone_needs_a_person_before_anything_is_reported(ctx: Context) -> None:
+    ctx.effects.callback(drifted)
+    kept = Watched("report", REUSABLE=False)
+    run = go(ctx, Step("pick"), Step("install"), Step("verify"), kept)
+    # Another install would have another digest; this one is the same, and what rests on it stays.
+    assert outcomes(run) == {"pick": "pass", "verify": "pass", "install": "person-needed", "report": "pass"}
+    installed = next(each for each in run.stages if each.stage == "install")
+    assert installed.findings == (
+        Finding(severity="fail", text="a file has drifted: it was changed since; next: look at it"),
+    )
+    assert outcomes(kept.seen)["install"] == "person-needed"
+
+
+def test_what_cannot_be_undone_and_was_not_installed_here_is_an_error_of_the_command(ctx: Context) -> None:
+    ctx.effects.callback(drifted)
+    with pytest.raises(PersonNeeded):
+        go(ctx, Step("pick"), Step("report"))
+
+
+def test_effects_are_undone_once_and_before_the_report(ctx: Context) -> None:
+    undone: list[str] = []
+    ctx.effects.callback(undone.append, "overlay")
+    report = Watched("report", REUSABLE=False)
+    go(ctx, Step("install"), report, Step("publish"))
+    assert undone == ["overlay"]
+    assert outcomes(report.seen) == {"install": "pass"}
+
+
+def test_a_new_pick_outdates_stages_beside_the_pipeline_too_and_no_earlier_one(ctx: Context) -> None:
+    pick, fixup = Step("pick"), Step("fixup")
+    go(ctx, pick, fixup, Step("serve"), Step("upstream-tests"))
+    fixup.given = 2
+    run = go(ctx, fixup)
+    assert outcomes(run) == {"pick": "pass", "fixup": "pass"}
+    assert [each.stage for each in run.earlier] == ["serve", "upstream-tests"]
+
+
+def test_evidence_that_is_gone_or_none_at_all_is_not_reused(ctx: Context) -> None:
+    pick = Step("pick", evident=False, ends=Outcome.SKIP)
+    assert [go(ctx, pick).stages[0].reused for _ in range(2)] == [False, False]
+    empty = StageResult(stage="pick", outcome=Outcome.PASS, sentence="s", digest=go(ctx, pick).stages[0].digest)
+    ctx.ledger.save_run(new(ctx).model_copy(update={"stages": (empty,)}))
+    assert not go(ctx, pick).stages[0].reused
+    gone = Evidence(path="pick/gone", sha256="0" * 64, claim="c", command="x")
+    ctx.ledger.save_run(new(ctx).model_copy(update={"stages": (empty.model_copy(update={"evidence": (gone,)}),)}))
+    assert not go(ctx, pick).stages[0].reused
