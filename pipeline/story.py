@@ -81,6 +81,11 @@ class Story:
     def experiments(self) -> tuple[ExperimentRecord, ...]:
         return self.experiment.experiments if self.experiment else ()
 
+    @property
+    def served(self) -> tuple[Case, ...]:
+        """What the rounds under load amount to."""
+        return self.serve.cases if self.serve else ()
+
     def intact(self, evidence: tuple[Evidence, ...]) -> bool:
         """Whether there is evidence, all of it as recorded."""
         return bool(evidence) and not any(each.path in self.altered for each in evidence)
@@ -105,7 +110,7 @@ class Story:
         told = AFTERWARDS | BESIDE
         yield from _flattened(each.evidence for each in self.stages if each.stage not in told)
         yield from _flattened(each.evidence for each in self.claims)
-        yield from _flattened(each.evidence for each in self.cases)
+        yield from _flattened(each.evidence for each in (*self.cases, *self.served))
         yield from _flattened(each.evidence for each in (self.upstream_tests.arms if self.upstream_tests else ()))
         yield from _flattened(each.evidence for each in self.stages if each.stage in BESIDE)
         yield from _flattened(each.evidence for each in self.experiments)

@@ -141,9 +141,9 @@ def run_outcome(story: Story) -> Outcome:
 
 def _details(story: Story) -> Iterator[Outcome]:
     yield from (each.outcome for each in story.claims)
-    yield from (case_outcome(each) for each in story.cases)
-    yield from (case_outcome(each) for each in (story.serve.cases if story.serve else ()))
-    told = [each.evidence for each in story.claims] + [each.evidence for each in story.cases]
+    cases = (*story.cases, *story.served)
+    yield from (case_outcome(each) for each in cases)
+    told = [each.evidence for each in story.claims] + [each.evidence for each in cases]
     if any(evidence and not story.intact(evidence) for evidence in told):
         yield Outcome.ERROR
     if _passed(story, "validate") and not proofs(story.cases):

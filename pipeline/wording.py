@@ -51,6 +51,10 @@ _PASSES = {
     Level.DEVICE: "{proofs} on {branch} red without the backport and green with it, on the device itself",
     Level.SERVED: "{proofs} on {branch} red without the backport and green with it, on the device itself and under load",
 }
+_UNSHOWN = (
+    "{proofs} on {branch} red without the backport and green with it, {where}; "
+    "nothing shows which device that was: there is no inventory of it from the same host and boot"
+)
 _WHERE = {"emulator": "under emulation on a CPU", "cpu": "on a plain CPU, where nothing is emulated"}
 _OTHERWISE_CALLED = {"cpu": {Level.EMULATED: "checked on a CPU"}}
 """The same level by another name: what ran as it is was not emulated."""
@@ -65,9 +69,8 @@ def pass_sentence(level: Level | None, *, branch: str, device: str, proofs: int,
     """The verdict of a run that passed: how far it reaches is part of the sentence."""
     if level is None:
         return f"{_NOT_LANDED}."
-    said = _PASSES[level].format(
-        branch=branch, proofs=_count(proofs, "proof"), where=_WHERE.get(device, f"on {device}")
-    )
+    form = _UNSHOWN if level is Level.LOADED and proofs else _PASSES[level]
+    said = form.format(branch=branch, proofs=_count(proofs, "proof"), where=_WHERE.get(device, f"on {device}"))
     tail = f". {_count(limits, 'declared limit')} stay{'s' if limits == 1 else ''} red with it" if limits else ""
     return f"PASS at level {int(level)} ({level_names(device)[level]}): {said}{tail}."
 
@@ -84,8 +87,7 @@ def case_sentence(case: Case) -> str:
 
 def arm_sentence(cases: Sequence[Case], red: Sequence[Case]) -> str:
     """What one arm showed, counted; what the plan expects to be red still, and limits that it declares, are called so."""
-    kinds = ", ".join(f"{kind} {count}" for kind, count in sorted(Counter(each.observed for each in red).items()))
-    said = [f"{len(red)} of {len(cases)} cases red ({kinds})" if red else "green in every case that must be"]
+    said = _colour(cases, red)
     counted = {id(each) for each in red}  # equality would compare every case with every other
     planned = [
         each for each in cases if each.observed != "pass" and each.verdict == "as-expected" and id(each) not in counted
@@ -96,6 +98,16 @@ def arm_sentence(cases: Sequence[Case], red: Sequence[Case]) -> str:
     said += [f"{_count(limits, 'declared limit')} red"] if limits else []
     other = [each for each in cases if each.verdict != "as-expected"]
     return "; ".join([*said, "as the plan expects" if not other else _not_expected(other)])
+
+
+def _colour(cases: Sequence[Case], red: Sequence[Case]) -> list[str]:
+    """What is red, and what nobody knows the colour of: that is not called green."""
+    kinds = ", ".join(f"{kind} {count}" for kind, count in sorted(Counter(each.observed for each in red).items()))
+    unknown = sum(each.verdict == "error" for each in cases)
+    if not red and not unknown:
+        return ["green in every case that must be"]
+    said = f"{len(red)} of {len(cases)} cases red ({kinds})" if red else "no case red"
+    return [said, f"{unknown} of {len(cases)} cases could not be told"] if unknown else [said]
 
 
 def _not_expected(cases: Sequence[Case]) -> str:

@@ -122,7 +122,7 @@ OTHER = Loaded(module="b", file="/site/other.py", sha256="f" * 64, source_sha256
         ),
         (result(error={"what": "no module"}), "error", "no module"),
         (result(error={}), "error", "the check could not run"),
-        (result(error={"trace": "  a\n\n  b: c \n \n"}), "error", "the check could not run: b: c"),
+        (result(error={"trace": "  a\n\n  b\n c: d \n \n"}), "error", "the check could not run: c: d"),
         (result(error={"what": "w" * 600}), "error", "w" * 500),
     ],
 )

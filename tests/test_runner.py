@@ -15,8 +15,8 @@ from pipeline import plan, runner
 from pipeline.context import Context
 from pipeline.errors import BackproofError, HostError, Interrupted, PersonNeeded, PlanError
 from pipeline.ledger import Ledger, digest_of
-from pipeline.model import Evidence, Finding, Outcome
-from pipeline.records import Run, Settings, StageResult
+from pipeline.model import Arm, Evidence, Finding, Outcome
+from pipeline.records import ArmSummary, Run, Settings, StageResult
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -226,7 +226,10 @@ class Watched(Step):
 
 
 def test_while_a_command_works_run_json_has_no_verdict(ctx: Context) -> None:
-    go(ctx, Step("pick"), Step("fixup"))
+    before = go(ctx, Step("pick"), Step("fixup"))
+    arm = ArmSummary(outcome=Outcome.PASS, as_expected=True, sentence="green")
+    verdict = {"outcome": Outcome.PASS, "level": 2, "arms": {Arm.BASE: arm}, "files": {"comment.md": "comment.md"}}
+    ctx.ledger.save_run(before.model_copy(update=verdict))
     watched = Watched("fixup", given=2)
     go(ctx, Step("pick"), watched)
     seen = watched.seen
@@ -328,6 +331,13 @@ def test_a_new_pick_outdates_stages_beside_the_pipeline_too_and_no_earlier_one(c
     run = go(ctx, fixup)
     assert outcomes(run) == {"pick": "pass", "fixup": "pass"}
     assert [each.stage for each in run.earlier] == ["serve", "upstream-tests"]
+
+
+def test_of_two_stages_beside_the_pipeline_neither_outdates_the_other(ctx: Context) -> None:
+    serve = Step("serve")
+    go(ctx, serve, Step("upstream-tests"))
+    serve.given = 2
+    assert outcomes(go(ctx, serve)) == {"upstream-tests": "pass", "serve": "pass"}
 
 
 def test_evidence_that_is_gone_or_none_at_all_is_not_reused(ctx: Context) -> None:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from itertools import product
 from pathlib import Path
+from typing import Any
 
 import pytest
 from stories import Folder, case, level_2_cases, proved, three
 
 from pipeline import story, verdict
 from pipeline.model import Arm, Outcome
-from pipeline.records import Case, DeviceInventory, Run
+from pipeline.records import Case, DeviceInventory, Run, VerifyRecord
 
 FAULT = "fault:out-of-range"
 
@@ -51,6 +52,51 @@ def test_an_arm_without_red_is_green(tmp_path: Path) -> None:
         Outcome.PASS,
         "green in every case that must be; as the plan expects",
     )
+
+
+@pytest.mark.parametrize(
+    ("cases", "outcome", "as_expected", "sentence"),
+    [
+        (
+            [case("raw", Arm.PICK, "error", "pass", verdict="error"), case("skip", Arm.PICK, "pass", role="guard")],
+            Outcome.ERROR,
+            False,
+            "no case red; 1 of 2 cases could not be told; not as the plan expects: 1 error",
+        ),
+        (
+            [
+                case("raw", Arm.PICK, "error", "pass", verdict="error"),
+                case("raw", Arm.PICK, "fail", "pass", verdict="failed"),
+            ],
+            Outcome.FAIL,
+            False,
+            "1 of 2 cases red (fail 1); 1 of 2 cases could not be told; not as the plan expects: 1 error, 1 failed",
+        ),
+        (
+            [case("skip", Arm.PICK, "fail", "pass", verdict="unexpected", role="guard")],
+            Outcome.FAIL,
+            False,
+            "1 of 1 cases red (fail 1); not as the plan expects: 1 unexpected",
+        ),
+        (
+            [*(case(each, Arm.PICK, "fail", role="limit") for each in ("a", "b")), case("c", Arm.PICK, "fail")],
+            Outcome.PASS,
+            True,
+            "green in every case that must be; 1 proof of a fix-up red; 2 declared limits red; as the plan expects",
+        ),
+        (
+            [*(case(each, Arm.PICK, "fail") for each in ("a", "b")), case("c", Arm.PICK, "pass")],
+            Outcome.PASS,
+            True,
+            "green in every case that must be; 2 proofs of a fix-up red; as the plan expects",
+        ),
+    ],
+)
+def test_an_arm_counts_red_and_unknown_and_calls_nothing_green_that_nobody_saw(
+    cases: list[Case], outcome: Outcome, as_expected: bool, sentence: str
+) -> None:
+    arm = verdict.arm_summaries(cases)[Arm.PICK]
+    assert (arm.outcome, arm.as_expected, arm.sentence) == (outcome, as_expected, sentence)
 
 
 def test_evidence_is_listed_once_and_its_hashes_match(tmp_path: Path) -> None:
@@ -122,6 +168,19 @@ def test_only_picked_is_level_0(tmp_path: Path) -> None:
     run = summary(folder)
     assert (run.outcome, run.level) == (Outcome.PASS, 0)
     assert "nothing of it was loaded or run" in run.sentence
+
+
+def test_loaded_and_not_checked_is_level_1(tmp_path: Path) -> None:
+    folder = Folder(tmp_path)
+    folder.pick()
+    folder.fixup()
+    folder.install()
+    folder.verify()
+    run = summary(folder)
+    assert (run.outcome, run.level) == (Outcome.PASS, 1)
+    assert run.sentence == (
+        "PASS at level 1 (loaded): the target loads, whole, what was picked on release/1; no check was judged."
+    )
 
 
 @pytest.mark.parametrize("outcomes", [[], [Outcome.SKIP], [Outcome.ABORTED], [Outcome.SKIP, Outcome.ABORTED]])
@@ -233,6 +292,7 @@ def test_without_its_inventory_a_device_run_stays_below_level_3(
     run = on_device(tmp_path, inventory, facts)
     assert run.level == 1
     assert "device itself" not in run.sentence
+    assert "nothing shows which device that was" in run.sentence
 
 
 def test_an_inventory_beside_an_emulator_run_lifts_nothing(tmp_path: Path) -> None:
@@ -248,3 +308,119 @@ def test_every_verdict_of_a_case_on_every_arm_is_a_pass_only_when_expected() -> 
     for word, arm, role in product(words, Arm, ("proof", "guard", "limit")):
         made: Case = case("raw", arm, "fail", verdict=word, role=role)
         assert (verdict.case_outcome(made) is Outcome.PASS) == (word == "as-expected")
+
+
+def test_a_proof_is_red_on_base_and_green_on_fixed() -> None:
+    told = [
+        *three("good", FAULT, "fail", "pass"),
+        *three("green-before", "pass", "pass", "pass"),
+        *three("red-after", FAULT, "pass", "fail"),
+        *three("never-ran", "error", "pass", "pass")[1:],
+        *three("guard", "fail", "pass", "pass", role="guard"),
+    ]
+    assert verdict.proofs(told) == (("rows", "good"),)
+
+
+def with_claims(path: Path, **changes: Any) -> Folder:
+    """A level 2 run but for what the verify stage has."""
+    folder = Folder(path)
+    folder.pick()
+    folder.fixup()
+    folder.install()
+    folder.verify(**changes)
+    folder.validate(level_2_cases())
+    return folder
+
+
+def of_claims(folder: Folder, arm: Arm = Arm.FIXED, names: tuple[str, ...] = ("loaded", "complete", "reached")) -> Run:
+    """The summary of a run whose verify record has only these claims, of that arm."""
+    found = folder.ledger.read("verify/verify.json", VerifyRecord)
+    assert found is not None
+    record = VerifyRecord(arm=arm, claims=tuple(each for each in found.claims if each.name in names))
+    at = next(index for index, each in enumerate(folder.stages) if each.stage == "verify")
+    folder.stages[at] = folder.stages[at].model_copy(update={"evidence": (folder.record("verify", record),)})
+    return summary(folder)
+
+
+@pytest.mark.parametrize(
+    ("arm", "names", "level"),
+    [
+        (Arm.FIXED, ("loaded", "complete", "reached"), 2),
+        (Arm.FIXED, ("loaded", "complete"), 2),
+        (Arm.FIXED, ("loaded", "reached"), 0),
+        (Arm.FIXED, ("complete", "reached"), 0),
+        (Arm.FIXED, (), 0),
+        (Arm.PICK, ("loaded", "complete", "reached"), 0),
+        (Arm.BASE, ("loaded", "complete", "reached"), 0),
+    ],
+)
+def test_loaded_and_complete_of_the_whole_backport_make_level_1(
+    tmp_path: Path, arm: Arm, names: tuple[str, ...], level: int
+) -> None:
+    assert of_claims(with_claims(tmp_path), arm, names).level == level
+
+
+@pytest.mark.parametrize(
+    ("changes", "outcome", "level"),
+    [
+        ({"reached": Outcome.SKIP}, Outcome.PASS, 2),
+        ({"reached": Outcome.INCONCLUSIVE}, Outcome.INCONCLUSIVE, 0),
+        ({"complete": Outcome.SKIP}, Outcome.PASS, 0),
+        ({"loaded": Outcome.SKIP}, Outcome.PASS, 0),
+        ({"loaded": Outcome.ERROR}, Outcome.ERROR, 0),
+    ],
+)
+def test_only_what_the_plan_does_not_ask_for_may_be_skipped(
+    tmp_path: Path, changes: dict[str, Outcome], outcome: Outcome, level: int
+) -> None:
+    run = summary(with_claims(tmp_path, **changes))
+    assert (run.outcome, run.level) == (outcome, level)
+
+
+def test_a_device_that_this_version_does_not_know_carries_nothing(tmp_path: Path) -> None:
+    folder = Folder(tmp_path, device="moon")
+    folder.pick()
+    folder.fixup()
+    folder.install()
+    folder.verify()
+    folder.validate(level_2_cases())
+    run = summary(folder)
+    assert run.level == 1
+    assert run.sentence == (
+        "PASS at level 1 (loaded): 2 proofs on release/1 red without the backport and green with it, on moon; nothing "
+        "shows which device that was: there is no inventory of it from the same host and boot. 1 declared limit stays "
+        "red with it."
+    )
+
+
+@pytest.mark.parametrize(
+    ("altered", "sentence"),
+    [
+        ("pick/pick.json", "pick: evidence missing or altered"),
+        ("validate/3.json", "nothing ran, or its evidence is missing or altered"),
+    ],
+)
+def test_the_cause_names_the_stage_whose_evidence_does_not_hold(tmp_path: Path, altered: str, sentence: str) -> None:
+    folder = proved(tmp_path)
+    folder.stage("report", evidence=(folder.proof("comment.md", "text", "the comment"),))
+    (tmp_path / altered).write_text("altered")
+    assert summary(folder).sentence == f"ERROR: no verdict, we could not tell. {sentence}."
+
+
+def test_a_report_that_failed_makes_the_run_an_error_and_a_report_that_was_altered_is_no_cause(tmp_path: Path) -> None:
+    folder = proved(tmp_path)
+    folder.stage("report", Outcome.ERROR, "the disk is full")
+    assert summary(folder).sentence == "ERROR: no verdict, we could not tell. report: the disk is full."
+    folder.stages[-1] = folder.stages[-1].model_copy(
+        update={"outcome": Outcome.PASS, "evidence": (folder.proof("comment.md", "text", "the comment"),)}
+    )
+    (tmp_path / "comment.md").write_text("altered")
+    assert summary(folder).outcome is Outcome.PASS
+
+
+def test_the_reports_of_a_run_are_listed_once_the_stage_has_told_of_them(tmp_path: Path) -> None:
+    folder = proved(tmp_path)
+    folder.ledger.write_text("report.html", "left by an earlier command")
+    assert summary(folder).files == {}
+    folder.stage("report", evidence=(folder.proof("comment.md", "text", "the comment"),))
+    assert summary(folder).files == {"comment.md": "comment.md", "report.html": "report.html"}

@@ -78,9 +78,9 @@ def test_the_hosts_own_names_go() -> None:
 
 
 def test_names_that_say_nothing_and_short_ones_stay_and_the_longest_goes_first() -> None:
-    names = ("Worker", "LOCALHOST", "abc", "node-7", "node-7-rack", "x.y+z")
-    shown = publishable("worker localhost abc node-7 node-7-rack node-77 x.y+z xzy+z", names=names, env={})
-    assert shown == "worker localhost abc HOST HOST node-77 HOST xzy+z"
+    names = ("Worker", "LOCALHOST", "abc", "node-7", "node-7-rack", "a.node-7", "abcd", "x.y+z")
+    shown = publishable("worker localhost abc abcd node-7-rack a.node-7 node-77 x.y+z xzy+z", names=names, env={})
+    assert shown == "worker localhost abc HOST HOST HOST node-77 HOST xzy+z"
 
 
 def test_this_machine_and_its_user_go_unnamed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -152,3 +152,17 @@ def test_the_inventory_that_validate_keeps_is_the_one_that_the_verdict_reads(fak
     record = inventory.record(inventory.take(Path(sys.executable)))
     facts = inventory.described(inventory.take(Path(sys.executable)))
     assert (record.device, record.host, record.boot_id) == (facts["device"], facts["host"], facts["boot_id"])
+
+
+def test_a_round_whose_evidence_is_altered_and_a_case_that_is_not_as_expected_lift_nothing(tmp_path: Path) -> None:
+    folder = on_device(tmp_path / "altered", REAL)
+    served(folder, REAL, rounds(REAL))
+    (folder.path / "serve/load/round.json").write_text("altered")
+    # The stage's other evidence holds: it is the case that has none.
+    kept = tuple(each for each in folder.stages[-1].evidence if each.path != "serve/load/round.json")
+    folder.stages[-1] = folder.stages[-1].model_copy(update={"evidence": kept})
+    assert level(folder) == 3
+    other = on_device(tmp_path / "unexpected", REAL)
+    found = rounds(REAL)
+    served(other, REAL, [*found, of(Arm.PICK, MTE, host=REAL.host, boot=REAL.boot_id)])
+    assert level(other) == 3
