@@ -40,7 +40,7 @@ def secrets(env: Mapping[str, str] | None = None) -> tuple[str, ...]:
     """The values in the environment whose names say that they are secret, longest first."""
     source = os.environ if env is None else env
     found = {value for name, value in source.items() if _SECRET_NAME.search(name) and len(value) >= _SHORTEST}
-    return tuple(sorted(found - {"true", "false"}, key=len, reverse=True))
+    return tuple(sorted(found, key=len, reverse=True))
 
 
 def redact(text: str, *, env: Mapping[str, str] | None = None) -> str:

@@ -73,6 +73,12 @@ def test_an_arm_without_red_is_green(tmp_path: Path) -> None:
             "1 of 2 cases red (fail 1); 1 of 2 cases could not be told; not as the plan expects: 1 error, 1 failed",
         ),
         (
+            [case("raw", Arm.PICK, "fail", "pass", verdict="as-expected")],
+            Outcome.FAIL,
+            True,
+            "1 of 1 cases red (fail 1); as the plan expects",
+        ),
+        (
             [case("skip", Arm.PICK, "fail", "pass", verdict="unexpected", role="guard")],
             Outcome.FAIL,
             False,
@@ -424,3 +430,29 @@ def test_the_reports_of_a_run_are_listed_once_the_stage_has_told_of_them(tmp_pat
     assert summary(folder).files == {}
     folder.stage("report", evidence=(folder.proof("comment.md", "text", "the comment"),))
     assert summary(folder).files == {"comment.md": "comment.md", "report.html": "report.html"}
+
+
+def test_a_limit_that_is_green_with_the_backport_is_none() -> None:
+    told = [
+        *three("held", "fail", "fail", "fail", role="limit"),
+        *three("held", "fail", "fail", "fail", role="limit"),
+        *three("gone", "fail", "fail", "pass", role="limit"),
+        *three("proof", "fail", "fail", "fail"),
+    ]
+    assert verdict.declared_limits(told) == ("rows under held on fixed: fail, as expected",)
+
+
+@pytest.mark.parametrize(
+    ("made", "outcome"),
+    [
+        (case("raw", Arm.BASE, "pass", "fail", verdict="as-expected"), Outcome.INCONCLUSIVE),
+        (case("raw", Arm.BASE, "fail", verdict="as-expected"), Outcome.PASS),
+        (case("raw", Arm.PICK, "pass", verdict="as-expected"), Outcome.PASS),
+        (case("raw", Arm.BASE, "pass", verdict="as-expected", role="guard"), Outcome.PASS),
+        (case("raw", Arm.BASE, "pass", verdict="error"), Outcome.INCONCLUSIVE),
+        (case("raw", Arm.BASE, "error", verdict="error"), Outcome.ERROR),
+        (case("raw", Arm.FIXED, "fail", verdict="failed"), Outcome.FAIL),
+    ],
+)
+def test_a_proof_that_passes_on_base_is_none_whatever_its_verdict_says(made: Case, outcome: Outcome) -> None:
+    assert verdict.case_outcome(made) is outcome
