@@ -198,6 +198,6 @@ def _cause(story: Story, outcome: Outcome) -> str:
             return f"{stage.stage}: {stage.sentence}"
         if stage.stage not in AFTERWARDS and stage_outcome(stage, story) is outcome:
             return f"{stage.stage}: evidence missing or altered"
-    found = [wording.case_sentence(each) for each in story.cases if case_outcome(each) is outcome]
+    found = [wording.case_sentence(each) for each in (*story.cases, *story.served) if case_outcome(each) is outcome]
     found += [f"{each.name}: {each.sentence}" for each in story.claims if each.outcome is outcome]
     return next(iter(found), wording.NOTHING_ELSE[outcome])
