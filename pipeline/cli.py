@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import importlib
 import signal
 import sys
@@ -76,6 +77,17 @@ class Lazy(click.Group):
         module, _, name = COMMANDS[cmd_name].partition(":")
         found: click.Command = getattr(importlib.import_module(module), name)
         return found
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        try:
+            return super().resolve_command(ctx, args)
+        except click.UsageError as error:
+            close = difflib.get_close_matches(args[0], COMMANDS, n=1)
+            if not close:
+                raise
+            raise click.UsageError(f"{error.message} Did you mean {close[0]}?", ctx=error.ctx) from None
 
 
 @click.group(cls=Lazy, context_settings=CONTEXT)

@@ -162,9 +162,11 @@ def test_runs_lists_the_newest_first_and_what_cannot_be_read(tmp_path: Path) -> 
     rows = shown(runs_command, tmp_path)["runs"]
     assert [each["folder"] for each in rows] == ["deep/er/new", "old", "cut"]
     assert [each["outcome"] for each in rows] == ["error", "pass", None]
-    text = said(runs_command, tmp_path)
-    assert "unreadable" in text
-    assert "release/1" in text
+    lines = said(runs_command, tmp_path).splitlines()
+    assert lines[0] == "deep/er/new error small on release/1, emulator, 2027-01-01T00:00:00+00:00"
+    assert lines[1] == "old pass, level 2 small on release/1, emulator, 2026-01-02T03:04:05+00:00"
+    assert lines[2].startswith("  PASS at level 2 (emulated): 2 proofs")
+    assert lines[3].strip() == "cut unreadable"
 
 
 @pytest.mark.parametrize("named", ["runs", "./runs", "here/../runs"])
@@ -186,3 +188,28 @@ def test_no_runs_is_no_error(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["show", "diff", "runs"])
 def test_the_commands_are_on_the_command_line(name: str) -> None:
     assert "--json" in said(cli, name, "--help")
+
+
+def test_a_sentence_that_goes_to_a_file_is_one_line(tmp_path: Path) -> None:
+    folder = saved(proved(tmp_path))
+    done = CliRunner(env={"COLUMNS": None}).invoke(show_command, [str(folder)], catch_exceptions=False)
+    sentence = verdict.summarise(proved(tmp_path).run, proved(tmp_path).ledger).sentence
+    assert len(sentence) > 80
+    assert sentence in done.stdout.splitlines()
+
+
+def test_the_levels_have_the_names_of_the_device(tmp_path: Path) -> None:
+    folder = Folder(tmp_path, device="cpu")
+    folder.pick()
+    folder.fixup()
+    folder.install()
+    folder.verify()
+    folder.validate(three("cpu", "fail", "pass", "pass"))
+    assert "2 checked on a CPU reached" in said(show_command, saved(folder))
+
+
+def test_a_command_that_is_misspelt_is_met_with_the_right_one() -> None:
+    done = CliRunner().invoke(cli, ["survye"])
+    assert done.exit_code == 2
+    assert "No such command 'survye'. Did you mean survey?" in done.output
+    assert "Did you mean" not in CliRunner().invoke(cli, ["zzz"]).output

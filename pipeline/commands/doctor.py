@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
-from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from pipeline import beside, plan
 from pipeline import doctor as doctoring
+from pipeline.commands.output import console
 from pipeline.devices.ascend import place
 from pipeline.errors import PlanError
 from pipeline.ledger import Ledger, now
@@ -103,7 +103,7 @@ def _print(found: DoctorRecord, *, as_json: bool) -> None:
         rows = [each.model_dump(mode="json") for each in found.deviations]
         click.echo(json.dumps({"schema_version": 1, "deviations": rows}, indent=2))
         return
-    Console(highlight=False).print(_table(found.deviations))
+    console().print(_table(found.deviations))
     for reading in found.unread:
         click.echo(f"could not read {reading.name}: {reading.why}")
 

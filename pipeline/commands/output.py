@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -17,6 +18,16 @@ if TYPE_CHECKING:
 
     from pipeline.model import Record
     from pipeline.records import Run
+
+
+_PIPED = 10_000
+"""Columns of what no terminal shows."""
+
+
+def console() -> Console:
+    """Where tables and text of a result go. A line that goes to a file or another program is not broken to fit 80 columns."""
+    width = None if sys.stdout.isatty() or "COLUMNS" in os.environ else _PIPED
+    return Console(highlight=False, width=width)
 
 
 def say(text: str) -> None:

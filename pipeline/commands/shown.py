@@ -5,11 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import click
-from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from pipeline.commands.output import say
+from pipeline.commands.output import console, say
 from pipeline.escape import plain
 from pipeline.history.simulate import Landing
 
@@ -31,7 +30,7 @@ def _print(text: str) -> None:
 
 
 def survey(found: SurveyRecord) -> None:
-    console = Console(highlight=False)
+    out = console()
     for sha, subject in found.commits.items():
         table = Table(title=Text(plain(f"{sha[:12]} {subject}")), title_justify="left")
         for heading in ("branch", "outcome", "affected", "what to know"):
@@ -40,7 +39,7 @@ def survey(found: SurveyRecord) -> None:
             if row.commit == sha:
                 cells = (row.branch, _outcome(row), row.affected, "\n".join(_remarks(row)))
                 table.add_row(*(Text(plain(cell)) for cell in cells))
-        console.print(table)
+        out.print(table)
     for limit in found.limits:
         say(f"note: {limit}")
     say(f"{len(found.rows)} picks simulated or known in {found.seconds:.2f} s")

@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import click
-from rich.console import Console
 from rich.table import Column, Table
 from rich.text import Text
 
+from pipeline.commands.output import console
 from pipeline.escape import bounded, one_line
 from pipeline.model import Arm, Outcome
 from pipeline.verdict import case_outcome, stage_outcome
-from pipeline.wording import LEVEL_NAMES
+from pipeline.wording import level_names
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -36,28 +36,30 @@ _LISTED = 200
 
 
 def run(story: Story) -> None:
-    console = Console(highlight=False)
+    out = console()
     found = story.run
-    console.print(_line(f"{found.title} ({found.kit}) on {found.settings.branch}"))
-    console.print(Text(one_line(found.sentence, 2000), style=f"bold {_COLOURS[found.outcome]}"))
-    console.print(_line(f"levels: {_ladder(found.level)}"))
+    out.print(_line(f"{found.title} ({found.kit}) on {found.settings.branch}"))
+    out.print(Text(one_line(found.sentence, 2000), style=f"bold {_COLOURS[found.outcome]}"))
+    out.print(_line(f"levels: {_ladder(story)}"))
     for arm, summary in found.arms.items():
-        console.print(
+        out.print(
             _line(f"{arm}: {summary.outcome}{'' if summary.as_expected else ', NOT expected'}: {summary.sentence}")
         )
-    console.print(_stages(story))
+    out.print(_stages(story))
     if story.cases:
-        console.print(_cases(story.cases))
+        out.print(_cases(story.cases))
     for path in sorted(story.altered):
-        console.print(Text(f"missing or altered, and not counted: {one_line(path)}", style="red"))
+        out.print(Text(f"missing or altered, and not counted: {one_line(path)}", style="red"))
     for name in found.files.values():
-        console.print(_line(f"{story.folder}/{name}"), soft_wrap=True)
+        out.print(_line(f"{story.folder}/{name}"), soft_wrap=True)
 
 
-def _ladder(level: int | None) -> str:
+def _ladder(story: Story) -> str:
+    names = level_names(story.validate.device if story.validate else story.run.settings.device)
+    level = story.run.level
     return " · ".join(
         f"{int(each)} {name} {'reached' if level is not None and each <= level else 'not reached'}"
-        for each, name in LEVEL_NAMES.items()
+        for each, name in names.items()
     )
 
 
@@ -105,47 +107,49 @@ def _case(case: Case | None) -> Text:
 
 
 def stage(story: Story, found: StageResult) -> None:
-    console = Console(highlight=False, soft_wrap=True)
+    out = console()
+    out.soft_wrap = True
     outcome = stage_outcome(found, story)
     reused = " (reused)" if found.reused else ""
-    console.print(_coloured(outcome), _line(f"{found.stage}{reused} in {found.seconds:.1f} s: {found.sentence}"))
+    out.print(_coloured(outcome), _line(f"{found.stage}{reused} in {found.seconds:.1f} s: {found.sentence}"))
     for each in found.findings[:_LISTED]:
-        console.print(_line(f"{each.severity}: {f'{each.where}: ' if each.where else ''}{each.text}", "  "))
+        out.print(_line(f"{each.severity}: {f'{each.where}: ' if each.where else ''}{each.text}", "  "))
     if len(found.findings) > _LISTED:
-        console.print(f"  {len(found.findings) - _LISTED} more findings: --json")
+        out.print(f"  {len(found.findings) - _LISTED} more findings: --json")
     for proof in found.evidence[:_LISTED]:
         lost = "  MISSING OR ALTERED" if proof.path in story.altered else ""
-        console.print(_line(f"{proof.path}{lost}: {proof.claim}", "  "))
-        console.print(Text(f"    {proof.sha256}  by {one_line(proof.command)}", style="dim"))
+        out.print(_line(f"{proof.path}{lost}: {proof.claim}", "  "))
+        out.print(Text(f"    {proof.sha256}  by {one_line(proof.command)}", style="dim"))
 
 
 def difference(found: RunDiff) -> None:
-    console = Console(highlight=False)
-    console.print(Text(one_line(found.sentence), style="bold"))
+    out = console()
+    out.print(Text(one_line(found.sentence), style="bold"))
     for topic, same in found.same.items():
         rows = [each for each in found.changes if each.topic == topic]
         if rows:
             table = _table("what", "before", "after", title=f"{topic}: {len(rows)} differ, {same} are the same")
             for each in rows[:_LISTED]:
                 table.add_row(*(_line(cell or "-") for cell in (each.name, each.before, each.after)))
-            console.print(table)
+            out.print(table)
             if len(rows) > _LISTED:
-                console.print(f"{len(rows) - _LISTED} more: --json")
+                out.print(f"{len(rows) - _LISTED} more: --json")
     for note in found.notes:
-        console.print(_line(f"note: {note}"))
+        out.print(_line(f"note: {note}"))
 
 
 def listed(found: RunList) -> None:
     if not found.runs:
         click.echo("no runs here", err=True)
         return
-    table = _table("run", "kit", "branch", "device", "started", "outcome", "level", "sentence")
+    out = console()
     for each in found.runs:
         outcome = _coloured(each.outcome) if each.outcome else Text("unreadable", style="magenta")
-        level = "-" if each.level is None else str(each.level)
-        cells = (each.folder, each.kit, each.branch, each.device, each.started)
-        table.add_row(*(_line(cell) for cell in cells), outcome, level, _line(bounded(each.sentence, 160)))
-    Console(highlight=False).print(table)
+        level = "" if each.level is None else f", level {each.level}"
+        where = f"{each.kit} on {each.branch}, {each.device}, {each.started}" if each.kit else ""
+        out.print(_line(each.folder), outcome + Text(level), _line(where), soft_wrap=True)
+        if each.sentence:
+            out.print(_line(bounded(each.sentence, 400), "  "))
 
 
 def _table(*names: str, title: str | None = None) -> Table:

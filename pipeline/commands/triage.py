@@ -52,11 +52,10 @@ def triage_command(*, paths: Sequence[Path], as_json: bool, as_markdown: bool, p
 
 
 def _show(found: TriageResult) -> None:
-    from rich.console import Console  # noqa: PLC0415 - see above
-
+    from pipeline.commands.output import console  # noqa: PLC0415 - see above
     from pipeline.triage import terminal  # noqa: PLC0415
 
-    terminal.show(found, Console(highlight=False))
+    terminal.show(found, console())
 
 
 def _write_page(path: Path, found: TriageResult) -> None:
