@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
 from pipeline.triage import rules
@@ -76,7 +77,7 @@ def record(
 ) -> Event:
     """A record `at` seconds. Its rule is `of`, or a bare one of its role; the rest are fields of the entry."""
     bare = {"unknown": UNKNOWN, "continued": CONTINUED}
-    own = None if role in bare else of or Rule.model_validate(rule("echo").model_dump() | {"role": role, "id": role})
+    own = None if role in bare else of or _bare(role)
     return Event(
         entry=entry(**({"rule": bare.get(role, 0)} | given)),
         rule=own,
@@ -87,6 +88,11 @@ def record(
         kind=kind,
         due=us(due),
     )
+
+
+@cache
+def _bare(role: str) -> Rule:
+    return Rule.model_validate(rule("echo").model_dump() | {"role": role, "id": role})
 
 
 def life(created: float | None = None, last: float | None = None) -> Life:
