@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from small_worlds import KINDS, book, record, rule, us, world
 
-from pipeline.triage import codes
+from pipeline.triage import clock, codes
 from pipeline.triage.answer import Answer
 from pipeline.triage.record import Tally
 from pipeline.triage.result import FirstScene, Point, Pointer, RankCount, Server, Shape, TriageResult
@@ -632,23 +632,22 @@ def test_processes_come_by_rank_then_host_then_number_and_without_a_rank_last() 
 
 
 @pytest.mark.parametrize(
-    ("wrote", "role", "first"),
+    ("scene_of", "wrote", "role", "first"),
     [
-        ([record("noise", 5), record("echo", 3), record("detail", 100)], "first-scene", 3),
-        ([record("noise", 5), record("echo", 7), record("unknown", None)], "echo", 5),
-        ([record("noise", 5), record("pointer", 7)], "echo", 5),
-        ([record("noise", 5), record("unknown", 99)], "noise", 5),
-        ([record("unknown", 99)], "unknown", 99),
-        ([record("unknown", None)], "unknown", None),
+        ("pid 1", [record("noise", 5), record("echo", 3)], "first-scene", 3),
+        ("pid 2", [record("noise", 5), record("echo", 7), record("unknown", None)], "echo", 5),
+        ("pid 2", [record("noise", 5), record("pointer", 7)], "echo", 5),
+        ("pid 2", [record("noise", 5), record("unknown", 99)], "noise", 5),
+        ("pid 2", [record("unknown", 99)], "unknown", 99),
+        ("pid 2", [record("unknown", None)], "unknown", None),
     ],
 )
-def test_a_process_is_as_bad_as_the_worst_that_it_wrote(wrote: list[Event], role: str, first: float | None) -> None:
+def test_a_process_is_as_bad_as_the_worst_that_it_wrote(
+    scene_of: str, wrote: list[Event], role: str, first: float | None
+) -> None:
     tallies = [Tally(source=0, errors=Counter({1: 1}))]
-    scene = fault(process="pid 1" if role == "first-scene" else "pid 2")
-    others = [each for each in wrote if each.role != "detail"]
-    (found,) = answered(*others, echo(1, process="pid 3"), scene=scene, tallies=tallies).ranks
-    assert found.role == role
-    assert found.first == (None if first is None else f"1970-01-01 00:0{first // 60:.0f}:{first % 60:02.0f}.000000")
+    (found,) = answered(*wrote, echo(1, process="pid 3"), scene=fault(process=scene_of), tallies=tallies).ranks
+    assert (found.role, found.first) == (role, None if first is None else clock.show(us(first)))
 
 
 def test_a_process_that_wrote_a_detail_of_the_scene_is_at_the_scene() -> None:
