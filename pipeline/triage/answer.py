@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from typing import TYPE_CHECKING, Final, Literal
 
-from pipeline.triage import clock, codes, joins, roles, scan
+from pipeline.triage import clock, codes, events, joins, roles, scan
 from pipeline.triage.result import FirstScene, Point, Pointer, RankCount, Shape, TriageResult
 
 if TYPE_CHECKING:
@@ -49,20 +49,20 @@ class Answer:
             return self.settled
         seen: Counter[str] = Counter()
         found = []
-        for each in sorted(self.settled, key=lambda each: (each.event.time is None, each.event.time or 0)):
+        for each in sorted(self.settled, key=lambda each: _moment(each.event)):
             seen[each.role] += 1
-            if seen[each.role] <= _FEW or each.role in {"first-scene", "scene"}:
+            if seen[each.role] <= _FEW or each.role == "scene":
                 found.append(each)
         return found
 
     def where(self, event: Event) -> str:
         """`file:line`; the file alone when its lines were not counted."""
-        line = self.lines.get(event.place, 0)
+        line = self.lines.get(event.place)
         return f"{self.sources[event.entry.source].label}:{line}" if line else self.sources[event.entry.source].label
 
     def build(self, server: Server | None, notes: Sequence[str]) -> TriageResult:
         lists = self._lists()
-        kind = roles.precise_kind(self.scene, self.settled, self.book) if self.scene else None
+        kind = roles.precise_kind(self.scene, self.settled, self.book) if self.scene else ""
         chain = codes.chain(self._codes())
         return TriageResult(
             outcome=_outcome(self.scene, self.settled),
@@ -107,9 +107,9 @@ class Answer:
             found[roles.BEST_FIRST[rank]].append(name)
         return defaultdict(tuple, {role: tuple(names) for role, names in found.items()})
 
-    def _first(self, kind: str | None) -> FirstScene | None:
+    def _first(self, kind: str) -> FirstScene | None:
         scene = self.scene
-        if scene is None or kind is None:
+        if scene is None:
             return None
         return FirstScene(
             file=self.sources[scene.entry.source].label,
@@ -124,31 +124,29 @@ class Answer:
     def _confidence(self) -> Confidence:
         """High when a dated report of a fault has details that agree with it."""
         scene = self.scene
-        if scene is None or self.choice.confidence != "medium" or scene.role != "first-scene":
-            return self.choice.confidence
-        return "high" if scene.time is not None and len(self.parts) > 1 else "medium"
+        agreed = scene is not None and scene.role == "first-scene" and scene.time is not None and len(self.parts) > 1
+        return "high" if agreed else self.choice.confidence
 
     def _why(self) -> tuple[str, ...]:
         reasons = list(self.choice.why)
         if self.scene is not None:
             if len(self.parts) > 1:
                 reasons.append(f"{len(self.parts) - 1} more records of the same process describe it")
-            reasons += self._gap()
+            reasons += self._gap(self.scene.time)
         ruled_out = Counter(self.choice.survived.values())
         reasons += [f"{count} records set aside: {why}" for why, count in ruled_out.most_common(5)]
         return tuple(reasons)
 
-    def _gap(self) -> list[str]:
-        scene = self.scene
-        later = [each.event.time for each in self.settled if each.role == "echo" and each.event.time is not None]
-        if scene is None or scene.time is None or not later:
+    def _gap(self, at: int | None) -> list[str]:
+        echoes = [each.event.time for each in self.settled if each.role == "echo" and each.event.time is not None]
+        if at is None or not echoes:
             return []
-        gap = (min(later) - scene.time) / clock.SECOND
+        gap = (min(echoes) - at) / clock.SECOND
         return (
             [f"the first echo comes {gap:.6f} s after it"] if gap >= 0 else [f"an echo is dated {-gap:.6f} s before it"]
         )
 
-    def _advice(self, kind: str | None) -> str:
+    def _advice(self, kind: str) -> str:
         if self.scene is not None and self.scene.rule is not None and self.scene.rule.advice:
             return self.scene.rule.advice
         found = self.book.kind(kind)
@@ -160,7 +158,7 @@ class Answer:
             else ""
         )
 
-    def _verdict(self, kind: str | None) -> str:
+    def _verdict(self, kind: str) -> str:
         scene, found = self.scene, self.book.kind(kind)
         if scene is None or found is None:
             return self.choice.why[0]
@@ -176,17 +174,14 @@ class Answer:
     def _codes(self) -> list[Code]:
         return [code for event in self.parts for code in codes.seen(event.entry.subject)]
 
-    def _code(self, kind: str | None) -> str | None:
+    def _code(self, kind: str) -> str | None:
         """The first code that the user met: ACL or alarm, of the echoes, then of the scene, then what the kind means."""
-        echoes = sorted(
-            (each.event for each in self.settled if each.role == "echo"),
-            key=lambda event: (event.time is None, event.time or 0),
-        )
+        echoes = sorted((each.event for each in self.settled if each.role == "echo"), key=_moment)
         seen = [codes.seen(event.entry.subject) for event in [*echoes, *self.parts]]
         said = (code for found in seen for code in found if code.table in {"acl", "alarm_code"})
         meant = (code for found in seen for code in codes.chain(found) if code.table == "acl")
         named = next((code.code for code in (*said, *meant) if not code.code.endswith("9999")), None)
-        return named or _USUAL.get(kind or "")
+        return named or _USUAL.get(kind)
 
     def _device(self) -> int | None:
         """The device that the scene names, else that of its process, else of its file, else chip and die."""
@@ -207,7 +202,7 @@ class Answer:
     def _pointers(self) -> Iterable[Pointer]:
         for each in self.listed:
             event = each.event
-            groups = self.book.groups(event.entry.rule, event.entry.subject) if each.role == "pointer" else {}
+            groups = self.book.groups(event.entry.rule, event.entry.subject) if event.role == "pointer" else {}
             if "sw" not in groups:
                 continue
             found = joins.pointer(groups["sw"])
@@ -232,7 +227,7 @@ class Answer:
         errors: Counter[Process] = Counter()
         for tally in self.tallies:
             for pid, count in tally.errors.items():
-                errors[_owner(self.sources[tally.source].label, pid)] += count
+                errors[events.process_of(self.sources[tally.source].label, pid)] += count
         mine: dict[Process, list[Settled]] = defaultdict(list)
         for each in self.settled:
             mine[each.event.process].append(each)
@@ -259,14 +254,12 @@ class Answer:
 
     def _timeline(self) -> list[Point]:
         """Records with a clock, thinned evenly when there are too many; the scene is always there."""
-        dated = [each for each in self.settled if each.event.time is not None]
-        step = -(-len(dated) // _POINTS) or 1
-        kept = [
-            each for number, each in enumerate(dated) if number % step == 0 or each.role in {"first-scene", "scene"}
-        ]
+        dated = [(each.event.time, each) for each in self.settled if each.event.time is not None]
+        step = (len(dated) + _POINTS - 1) // _POINTS
         points = [
-            Point(us=each.event.time or 0, lane=_lane(each.event), role=each.role, where=self.where(each.event))
-            for each in kept
+            Point(us=at, lane=_lane(each.event), role=each.role, where=self.where(each.event))
+            for number, (at, each) in enumerate(dated)
+            if number % step == 0 or each.role in {"first-scene", "scene"}
         ]
         return sorted(points, key=lambda point: point.us)
 
@@ -274,10 +267,9 @@ class Answer:
 _USUAL: Final = {"tiling": "561002", "kernel-missing": "561003", "aclnn-param": "161002"}
 
 
-def _owner(label: str, pid: int | None) -> Process:
-    where = joins.place(label)
-    found = pid if pid is not None and pid >= 0 else where.pid
-    return where.host, label if found is None else f"pid {found}"
+def _moment(event: Event) -> tuple[bool, int]:
+    """Orders by time; what has no clock comes last."""
+    return event.time is None, event.time or 0
 
 
 def _lane(event: Event) -> str:

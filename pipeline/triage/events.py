@@ -23,9 +23,12 @@ Process = tuple[str, str]
 _HEX: Final = re.compile(r"errcode:\((?P<a>0x[0-9a-fA-F]+|\d+)|error code = (?P<b>0x[0-9a-fA-F]+|\d+)")
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Event:
-    """A record on the common clock. `time` orders it (microseconds, None without a clock)."""
+    """A record on the common clock. `time` orders it (microseconds, None without a clock).
+
+    Each is equal to itself only: two records of one line share their place.
+    """
 
     entry: Entry
     rule: Rule | None

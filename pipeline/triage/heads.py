@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from itertools import zip_longest
 from typing import TYPE_CHECKING, Literal
 
 from pipeline.triage import clock
@@ -78,7 +79,6 @@ class Head:
     form: Form
     subject: str
     level: str = ""
-    module: str = ""
     pid: int | None = None
     stamp: Stamp | None = None
     rank: int | None = None
@@ -115,28 +115,23 @@ def read(raw: bytes) -> tuple[Head, ...]:
 
 def _with_lead(line: str, found: list[re.Match[str]]) -> list[Head]:
     prefix = strip(line)
-    heads = [
-        _plog(line, hit, after.start() if after else None, prefix)
-        for hit, after in zip(found, [*found[1:], None], strict=True)
-    ]
+    heads = [_plog(line, hit, after.start() if after else None, prefix) for hit, after in zip_longest(found, found[1:])]
     lead = line[prefix.length : found[0].start()]
     return [_loose(line[: found[0].start()]), *heads] if len(lead.strip()) > 40 else heads
 
 
 def _plog(line: str, hit: re.Match[str], end: int | None, prefix: Prefix) -> Head:
     rest = line[hit.end() : end].rstrip() if end is not None else line[hit.end() :]
-    level, module = hit["level"], hit["module"]
     # Device kernels come through klogd as EVENT with the real level inside (CANN slog, klogd.c).
-    inner = module == "KERNEL" and "[ascend]" in rest
+    inner = hit["module"] == "KERNEL" and "[ascend]" in rest
     return Head(
         form="kernel" if inner else "plog",
-        level="ERROR" if inner and "[ERROR]" in rest else level,
-        module=module,
+        level="ERROR" if inner and "[ERROR]" in rest else hit["level"],
         pid=int(hit["pid"]),
         stamp=clock.plog(hit["ts"]) if hit["ts"] else None,
         rank=prefix.rank,
-        subject=rest if inner else f"{module} {rest}",
-        prefixed=prefix.length > 0,
+        subject=rest if inner else f"{hit['module']} {rest}",
+        prefixed=bool(prefix.length),
     )
 
 
@@ -146,7 +141,7 @@ def strip(line: str) -> Prefix:
     while hit := _PREFIX.match(line, at):
         at = hit.end()
         pid = int(hit["pid"]) if hit["pid"] else pid
-        for value in (hit["vrank"], hit["rank"], hit["mrank"], _worker_rank(hit["actor"] or "")):
+        for value in (hit["vrank"], hit["rank"], hit["mrank"], _worker_rank(str(hit["actor"]))):
             rank = int(value) if value is not None else rank
     return Prefix(pid=pid, rank=rank, length=at)
 
@@ -185,7 +180,7 @@ def _kernel_stamp(part: dict[str, str | None]) -> Stamp | None:
         return clock.boot(since)
     if wall := part.get("ts"):
         return clock.iso(wall)
-    return clock.calendar_day(part["month"] or "", part["day"] or "0", part["clock"] or "", part.get("year"))
+    return clock.calendar_day(str(part["month"]), str(part["day"]), str(part["clock"]), part.get("year"))
 
 
 def _stamped(rest: str, prefix: Prefix) -> Head:
@@ -216,15 +211,15 @@ def _torch(text: str, level: str, stamp: Stamp | None, pid: int | None, prefix: 
         rank=rank if rank >= 0 else prefix.rank,  # vLLM workers print -1
         device=device if device >= 0 else None,
         subject=text,
-        prefixed=prefix.length > 0 or bool(level),
+        prefixed=bool(prefix.length or level),
     )
 
 
 def _alarm(text: str, level: str, stamp: Stamp | None, pid: int | None, prefix: Prefix) -> Head:
-    hit = _ALARM.match(text)
-    code = (hit["code"] or (hit["late"] if hit["pid"] else "") or "") if hit else ""
-    own = clock.plog(hit["ts"]) if hit and hit["ts"] and (code or hit["pid"]) else None
-    if hit and hit["pid"] and code:
+    hit = next(_ALARM.finditer(text))  # all of it is optional, so there always is a match at the start
+    code = hit["code"] or (hit["pid"] and hit["late"]) or ""
+    own = clock.plog(hit["ts"]) if hit["ts"] and (code or hit["pid"]) else None
+    if hit["pid"] and code:
         pid = int(hit["pid"])
     return Head(
         form="text",
@@ -234,5 +229,5 @@ def _alarm(text: str, level: str, stamp: Stamp | None, pid: int | None, prefix: 
         rank=prefix.rank,
         alarm=code,
         subject=text,
-        prefixed=prefix.length > 0 or bool(level),
+        prefixed=bool(prefix.length or level),
     )

@@ -42,7 +42,6 @@ _DEVICE: Final = re.compile(
 )
 _CHIP: Final = re.compile(r"device\(chipId:(?P<chip>\d+), ?dieId:(?P<die>\d+)\)")
 _TASK: Final = re.compile(r"\btask[_ ]id[=:] ?(?P<task>\d+)")
-_STREAM: Final = re.compile(r"\bstream[_ ]id[=:] ?(?P<stream>\d+)")
 _KERNEL: Final = (
     re.compile(r"\bkernel[_ ]name=(?P<kernel>[^,\s\[\]]+)"),
     re.compile(r"\bfuncName=(?P<kernel>[^,\s\[\]]+)"),
@@ -123,7 +122,7 @@ def created(label: str) -> int | None:
     if hit is None or len(hit["ts"]) < 17:
         return None
     ts = hit["ts"]
-    stamp = clock.plog(f"{ts[:4]}-{ts[4:6]}-{ts[6:8]}-{ts[8:10]}:{ts[10:12]}:{ts[12:14]}.{ts[14:17]}")
+    stamp = clock.compact(ts[:8], f"{ts[8:10]}:{ts[10:12]}:{ts[12:14]}.{ts[14:17]}000")
     return stamp.us if stamp else None
 
 
@@ -144,11 +143,6 @@ def chip(subject: str) -> int | None:
 def task(subject: str) -> int | None:
     hit = _TASK.search(subject)
     return int(hit["task"]) if hit else None
-
-
-def stream(subject: str) -> int | None:
-    hit = _STREAM.search(subject)
-    return int(hit["stream"]) if hit else None
 
 
 def kernel(subject: str) -> str | None:

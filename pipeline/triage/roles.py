@@ -25,11 +25,10 @@ _THREAD: Final = re.compile(r"^[A-Z]+ \[[^\]]*\]\s?\[?(?P<thread>\d+)\b")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settled:
-    """A record with its final role and, where it is not the rule's own, why."""
+    """A record with its final role."""
 
     event: Event
     role: FinalRole
-    why: str = ""
 
 
 def settle(world: World, choice: Choice, book: RuleBook) -> list[Settled]:
@@ -37,45 +36,42 @@ def settle(world: World, choice: Choice, book: RuleBook) -> list[Settled]:
     found: list[Settled] = []
     before: Settled | None = None
     for event in sorted(world.events, key=lambda event: event.place):
-        if event.role == "continued":
-            same = before is not None and before.event.entry.source == event.entry.source
-            role = before.role if before is not None and same else "unknown"
-            settled = Settled(event=event, role="scene" if role == "first-scene" else role)
-        else:
-            role, why = _role(event, choice, book)
-            settled = Settled(event=event, role=role, why=why)
-        before = settled
-        found.append(settled)
+        role = _continued(event, before) if event.role == "continued" else _role(event, choice, book)
+        before = Settled(event=event, role=role)
+        found.append(before)
     return found
 
 
-def _role(event: Event, choice: Choice, book: RuleBook) -> tuple[FinalRole, str]:
+def _continued(event: Event, before: Settled | None) -> FinalRole:
+    """What the record that it continues is, and never a first scene of its own."""
+    if before is None or before.event.entry.source != event.entry.source:
+        return "unknown"
+    return "scene" if before.role == "first-scene" else before.role
+
+
+def _role(event: Event, choice: Choice, book: RuleBook) -> FinalRole:
     scene = choice.scene
-    if scene is not None and event.place == scene.place and event.rule is scene.rule:
-        return "first-scene", ""
-    if event.place in choice.survived:
-        return _survivor(event, choice)
+    if event is scene:
+        return "first-scene"
+    if event in choice.survived:
+        return "echo" if scene is not None and _is_after(event, scene) else "noise"
     if event.role in {"pointer", "echo"}:
-        return ("pointer" if event.role == "pointer" else "echo"), ""
+        return "pointer" if event.role == "pointer" else "echo"
     if event.role == "noise":
         with_scene = event.rule is not None and event.rule.with_scene and scene is not None and _beside(event, scene)
-        return ("scene", "printed with the scene") if with_scene else ("noise", "")
+        return "scene" if with_scene else "noise"
     return _unknown(event, scene) if event.role == "unknown" else _report(event, scene, book)
 
 
-def _survivor(event: Event, choice: Choice) -> tuple[FinalRole, str]:
-    scene = choice.scene
-    after = scene is not None and scene.time is not None and event.time is not None and event.time > scene.time
-    return ("echo", "after the first scene") if after else ("noise", choice.survived[event.place])
+def _is_after(event: Event, scene: Event) -> bool:
+    return scene.time is not None and event.time is not None and event.time > scene.time
 
 
-def _report(event: Event, scene: Event | None, book: RuleBook) -> tuple[FinalRole, str]:
-    """A first scene that was not chosen, or a detail."""
+def _report(event: Event, scene: Event | None, book: RuleBook) -> FinalRole:
+    """A first scene that was not chosen, or a detail: part of the scene, or a later fault that repeats it."""
     if scene is None:
-        return "unknown", "a detail without its scene"
-    if _fits(event, scene, book) and _beside(event, scene):
-        return "scene", ""
-    return "echo", "a later fault, or one that repeats the first scene"
+        return "unknown"
+    return "scene" if _fits(event, scene, book) and _beside(event, scene) else "echo"
 
 
 def _fits(event: Event, scene: Event, book: RuleBook) -> bool:
@@ -106,17 +102,16 @@ def _within(event: Event, scene: Event, before: int, after: int) -> bool:
     return -before <= event.time - scene.time <= after
 
 
-def _unknown(event: Event, scene: Event | None) -> tuple[FinalRole, str]:
+def _unknown(event: Event, scene: Event | None) -> FinalRole:
+    """A record that no rule knows: the thread that reported the scene wrote it, it came later, or long before."""
     if scene is None or scene.time is None or event.time is None:
-        return "unknown", ""
+        return "unknown"
     late = event.time - scene.time
     if 0 <= late <= _AT_ONCE and event.process == scene.process and _thread(event) == _thread(scene) is not None:
-        return "scene", "no rule knows it; the thread that reported the scene wrote it"
+        return "scene"
     if late >= 0:
-        return "echo", "no rule knows it; it comes after the first scene"
-    if late < -_LONG_BEFORE and event.process == scene.process:
-        return "noise", f"no rule knows it; the process went on for {-late // SECOND} s"
-    return "unknown", ""
+        return "echo"
+    return "noise" if late < -_LONG_BEFORE and event.process == scene.process else "unknown"
 
 
 def _thread(event: Event) -> str | None:

@@ -6,7 +6,7 @@ import tomllib
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import re2
 from pydantic import Field, ValidationError
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from pipeline.triage.heads import Head
 
+_Table = TypeVar("_Table", bound=Record)
 Role = Literal["first-scene", "detail", "pointer", "echo", "noise", "context"]
 
 
@@ -108,14 +109,11 @@ def book() -> RuleBook:
 
 def load(folder: Traversable) -> RuleBook:
     """Rules of `rules/*.toml` and kinds of `kinds.toml` in a folder; raises PlanError naming every broken rule."""
-    kinds = {
-        name: Kind.model_validate(value)
-        for name, value in tomllib.loads((folder / "kinds.toml").read_text("utf-8")).items()
-    }
+    kinds = {name: _read(Kind, "kinds.toml", value) for name, value in _tables(folder / "kinds.toml").items()}
     files = sorted(
         (each for each in (folder / "rules").iterdir() if each.name.endswith(".toml")), key=lambda each: each.name
     )
-    found = [rule for each in files for rule in _parse(each.name, each.read_text("utf-8"))]
+    found = [_read(Rule, each.name, value) for each in files for value in _tables(each).get("rule", [])]
     made = _build(found, kinds)
     broken = _check(made)
     if broken:
@@ -123,10 +121,17 @@ def load(folder: Traversable) -> RuleBook:
     return made
 
 
-def _parse(name: str, text: str) -> list[Rule]:
+def _tables(file: Traversable) -> dict[str, Any]:
     try:
-        return [Rule.model_validate(table) for table in tomllib.loads(text).get("rule", [])]
-    except (tomllib.TOMLDecodeError, ValidationError) as error:
+        return tomllib.loads(file.read_text("utf-8"))
+    except ValueError as error:  # no TOML, or no UTF-8
+        raise _invalid(f"{file.name}: {error}") from error
+
+
+def _read(what: type[_Table], name: str, value: object) -> _Table:
+    try:
+        return what.model_validate(value)
+    except ValidationError as error:
         raise _invalid(f"{name}: {error}") from error
 
 
@@ -154,13 +159,12 @@ def _compile(rule: Rule) -> Any:
     try:
         return re2.compile(rule.pattern, options)
     except re2.error as error:
-        raise _invalid(f"{rule.id}: {error}") from error
+        raise _invalid(f"{rule.id}: {error.args[0].decode()}") from error  # RE2 speaks in bytes
 
 
 def _compile_set(rules: Sequence[Rule], lane: str) -> tuple[Any, tuple[int, ...]]:
     numbers = tuple(number for number, rule in enumerate(rules) if lane in _lanes(rule))
     options = re2.Options()
-    options.log_errors = False
     options.max_mem = 64 << 20  # the default of 8 MiB makes the automaton of all rules fall back to the slow engine
     made = re2.Set.SearchSet(options)
     for number in numbers:
@@ -171,9 +175,8 @@ def _compile_set(rules: Sequence[Rule], lane: str) -> tuple[Any, tuple[int, ...]
 
 def _check(made: RuleBook) -> list[Failure]:
     """What is wrong with each rule by itself."""
-    broken: list[Failure] = []
     ids = [rule.id for rule in made.rules]
-    broken += [
+    broken = [
         Failure(rule=each, problem="the id is used twice") for each in sorted({i for i in ids if ids.count(i) > 1})
     ]
     for number, rule in enumerate(made.rules):
@@ -206,6 +209,6 @@ def selftest(folder: Path | None = None) -> list[Failure]:
     for number, rule in enumerate(made.rules):
         won = {made.match(head) for head in heads.read(rule.example.encode())}
         if number not in won:
-            winner = ", ".join(made.rules[each].id for each in won if each >= 0) or "no rule"
+            winner = ", ".join(made.rules[each].id for each in sorted(won) if each >= 0)
             failures.append(Failure(rule=rule.id, problem=f"its example is taken by {winner}"))
     return failures

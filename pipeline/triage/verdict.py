@@ -27,12 +27,12 @@ _ALIVE: Final = 10 * SECOND
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Choice:
-    """The first scene, or None. `survived` holds why a candidate was not the cause, by its place."""
+    """The first scene, or None. `survived` holds why a candidate was not the cause."""
 
     scene: Event | None
     confidence: Confidence
     why: tuple[str, ...]
-    survived: dict[tuple[int, int], str]
+    survived: dict[Event, str]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,20 +46,20 @@ class Signs:
 def choose(world: World, book: RuleBook, signs: Signs) -> Choice:
     """Walks down the ladder: first scenes, details of one, waits that ran out, and last what no rule knows."""
     survived = _survived(world, book, signs)
-    causes = [event for event in world.events if event.role == "first-scene" and event.place not in survived]
+    causes = [event for event in world.events if event.role == "first-scene" and event not in survived]
     causes = _last_session(world, causes, survived)
     if causes:
         return _chosen(
             min(causes, key=_order), "medium", "the earliest report of a fault that nothing survived", survived
         )
     for role, confidence, why in _LADDER:
-        found = [event for event in world.events if role(event, world) and event.place not in survived]
+        found = [event for event in world.events if role(event, world) and event not in survived]
         if found:
             return _chosen(min(found, key=_order), confidence, why, survived)
     return Choice(scene=None, confidence="none", why=(_nothing(world),), survived=survived)
 
 
-def _chosen(event: Event, confidence: Confidence, why: str, survived: dict[tuple[int, int], str]) -> Choice:
+def _chosen(event: Event, confidence: Confidence, why: str, survived: dict[Event, str]) -> Choice:
     reasons = [
         why if event.time is not None else f"{why}; it has no clock of its own, so its place in the file decides"
     ]
@@ -78,8 +78,11 @@ def _nothing(world: World) -> str:
 def _order(event: Event) -> tuple[bool, int, bool, int, int, int]:
     """Time first; what has no clock after what has one, and by weight."""
     weight = -(event.rule.weight if event.rule else 0)
-    dated = event.began is not None
-    return (not dated, event.began or 0, event.entry.form == "text", weight, *event.place)
+    return (*_moment(event), event.entry.form == "text", weight, *event.place)
+
+
+def _moment(event: Event) -> tuple[bool, int]:
+    return event.began is None, event.began or 0
 
 
 def _is_detail(event: Event, _: World) -> bool:
@@ -96,7 +99,7 @@ def _is_unknown_cause(event: Event, world: World) -> bool:
     if event.role != "unknown" or not echoes:
         return False
     first = min(echoes, key=_order)
-    return _order(event)[:2] <= _order(first)[:2] and (event.time is not None or event.place < first.place)
+    return _moment(event) <= _moment(first) and (event.time is not None or event.place < first.place)
 
 
 _LADDER: Final[tuple[tuple[Callable[[Event, World], bool], Confidence, str], ...]] = (
@@ -106,16 +109,16 @@ _LADDER: Final[tuple[tuple[Callable[[Event, World], bool], Confidence, str], ...
 )
 
 
-def _survived(world: World, book: RuleBook, signs: Signs) -> dict[tuple[int, int], str]:
+def _survived(world: World, book: RuleBook, signs: Signs) -> dict[Event, str]:
     """Errors after which the process demonstrably went on, with the sign of life for each."""
     soft = [event for event in world.events if event.role in {"first-scene", "detail"} and _is_soft(event, book)]
     hard = [event for event in world.events if event.role == "first-scene" and not _is_soft(event, book)]
     echoes = _times_by_process(event for event in world.events if event.role == "echo")
-    found = {}
+    found: dict[Event, str] = {}
     for event in soft:
         reason = _sign_of_life(event, hard, echoes.get(event.process, []), world, signs)
         if reason:
-            found[event.place] = reason
+            found[event] = reason
     return found
 
 
@@ -156,7 +159,7 @@ def _went_on(process: Process, at: int, world: World, signs: Signs) -> str | Non
     return None
 
 
-def _last_session(world: World, causes: list[Event], survived: dict[tuple[int, int], str]) -> list[Event]:
+def _last_session(world: World, causes: list[Event], survived: dict[Event, str]) -> list[Event]:
     """Tells a fault of an earlier process apart from one of the last run.
 
     A later run that fails by itself is asked about, not the one before. A later run that fails at once, on the chip
@@ -167,12 +170,11 @@ def _last_session(world: World, causes: list[Event], survived: dict[tuple[int, i
     own = [event for event in late if not _is_victim(world, event, causes)]
     if not own:
         return causes
-    start = min(_created(world, event) or 0 for event in own)
+    start = min(born for event in own if (born := _created(world, event)) is not None)
     kept = []
     for event in causes:
-        life = world.lives.get(event.process)
-        if life is not None and life.last is not None and life.last < start and event not in own:
-            survived[event.place] = "a fault of an earlier process, which had ended before this run began"
+        if _ended_before(world, event, start) and event not in own:
+            survived[event] = "a fault of an earlier process, which had ended before this run began"
         else:
             kept.append(event)
     return kept

@@ -1,0 +1,122 @@
+"""Small worlds made by hand: a few records on one clock, for what is decided from nothing else."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import TYPE_CHECKING, Any, Final
+
+from pipeline.triage import rules
+from pipeline.triage.clock import SECOND
+from pipeline.triage.events import Event, Life, World
+from pipeline.triage.record import CONTINUED, UNKNOWN, Entry
+from pipeline.triage.rules import Kind, Rule
+from pipeline.triage.verdict import Signs
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from pipeline.triage.rules import Role, RuleBook
+
+KINDS: Final = {
+    "core": Kind(family="core", generic=True, meaning="a kernel faulted", advice="Rerun the kernel."),
+    "mte": Kind(family="core", meaning="an address was out of range", advice="Look at the indices."),
+    "memory": Kind(family="memory", survivable=True, meaning="no memory was left", advice="Reserve less."),
+    "tiling": Kind(family="op", survivable=True, meaning="the shapes were refused", advice="Look at the shapes."),
+    "link": Kind(family="link", meaning="a link failed", advice="Check the cable."),
+}
+
+
+def rule(role: Role, kind: str | None = None, **more: object) -> Rule:
+    given = {"id": role, "pattern": "x", "meaning": role, "example": "x", "counterexample": "y"}
+    return Rule.model_validate(given | {"role": role, "kind": kind} | more)
+
+
+def book(*of: Rule, kinds: Mapping[str, Kind] = KINDS) -> RuleBook:
+    return rules._build(of, kinds)
+
+
+BOOK: Final = book()
+
+
+def us(seconds: float) -> int:
+    return round(seconds * SECOND)
+
+
+def entry(**given: object) -> Entry:
+    plain: dict[str, Any] = {
+        "source": 0,
+        "offset": 0,
+        "line": 1,
+        "rule": 0,
+        "form": "plog",
+        "pid": 1,
+        "rank": None,
+        "device": None,
+        "stamp": None,
+        "dated": True,
+        "block": -1,
+        "prefixed": False,
+        "subject": "RUNTIME [a.cc:1]7 it failed",
+    }
+    assert given.keys() <= plain.keys()
+    return Entry(**(plain | given))
+
+
+def record(
+    role: Role | str = "first-scene",
+    at: float | None = 0.0,
+    *,
+    kind: str | None = None,
+    process: str = "pid 1",
+    host: str = "",
+    rank: int | None = None,
+    device: int | None = None,
+    due: float = 0,
+    of: Rule | None = None,
+    **given: object,
+) -> Event:
+    """A record `at` seconds. Its rule is `of`, or a bare one of its role; the rest are fields of the entry."""
+    bare = {"unknown": UNKNOWN, "continued": CONTINUED}
+    own = None if role in bare else of or _bare(role)
+    return Event(
+        entry=entry(**({"rule": bare.get(role, 0)} | given)),
+        rule=own,
+        process=(host, process),
+        time=None if at is None else us(at),
+        rank=rank,
+        device=device,
+        kind=kind,
+        due=us(due),
+    )
+
+
+@cache
+def _bare(role: str) -> Rule:
+    return Rule.model_validate(rule("echo").model_dump() | {"role": role, "id": role})
+
+
+def life(created: float | None = None, last: float | None = None) -> Life:
+    return Life(created=None if created is None else us(created), first=None, last=None if last is None else us(last))
+
+
+def world(
+    events: Sequence[Event],
+    *,
+    lives: Mapping[str, Life] | None = None,
+    ranks: Mapping[tuple[str, str], int] | None = None,
+    devices: Mapping[tuple[str, str], int] | None = None,
+    notes: tuple[str, ...] = (),
+) -> World:
+    return World(
+        events=tuple(events),
+        lives={("", process): each for process, each in (lives or {}).items()},
+        ranks=ranks or {},
+        devices=devices or {},
+        near=0,
+        boots={},
+        notes=notes,
+    )
+
+
+def signs(*, healthy: Sequence[float] = (), loads: Sequence[float] = ()) -> Signs:
+    return Signs(healthy=tuple(map(us, healthy)), loads=tuple(map(us, loads)))
