@@ -28,7 +28,7 @@ from pipeline.stages import install as installing
 from pipeline.stages import verify as stage
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from repositories import Repository
 
@@ -36,7 +36,7 @@ PASSES = Expected(base="fail", pick="pass", fixed="pass")
 SPOILS = Expected(base="fail", pick="fault:silent", fixed="fault:silent", role="limit", meaning="known")
 CHANGE: dict[str, str | bytes | None] = {
     f"src/{CONV}": FIXED,
-    f"src/{NEW}": b"ROWS = 1\n\n\ndef rows():\n    return ROWS\n",
+    f"src/{NEW}": b"ROWS = 1\n\n\ndef rows(given=0):\n    return (\n        given\n        or ROWS\n    )\n",
     "src/demo/ops/other.py": None,
     "src/demo/ops/no-module.py": b"# said only\n",
     "src/demo/ops/words.txt": b"not (python\n",
@@ -153,7 +153,7 @@ def test_a_pass_says_and_names_all_that_it_rests_on(made: Prepared) -> None:
         ),
         Claim(
             name="reached",
-            sentence="all 4 changed lines of code are reached by works: 4 executed, "
+            sentence="all 6 changed lines of code are reached by works: 6 executed, "
             "0 in kernels launched from the same source",
             outcome=Outcome.PASS,
             findings=(SAID_ONLY,),
@@ -173,7 +173,7 @@ def test_a_pass_says_and_names_all_that_it_rests_on(made: Prepared) -> None:
         checks=("works",),
         lines=(
             LineReach(path=f"src/{CONV}", line=2, way="executed"),
-            *(LineReach(path=f"src/{NEW}", line=line, way="executed") for line in (1, 4, 5)),
+            *(LineReach(path=f"src/{NEW}", line=line, way="executed") for line in (1, 4, 5, 6, 7)),
         ),
         without_code=("src/demo/ops/no-module.py",),
     )
@@ -228,21 +228,30 @@ def test_a_check_is_run_under_its_first_model_that_must_pass_and_traced(made: Pr
 def test_lines_that_no_check_reaches_fail(made: Prepared) -> None:
     ctx = _on_cpu(made, [_check("half")])
     result, claims = _claims(ctx)
-    missed = tuple(f"src/{NEW}:{line}" for line in (1, 4, 5))
+    missed = tuple(f"src/{NEW}:{line}" for line in (1, 4, 5, 6, 7))
     assert (claims[2].outcome, claims[2].sentence) == (
         Outcome.FAIL,
-        f"3 of 4 changed lines of code are not reached by half: {', '.join(missed)}",
+        f"5 of 6 changed lines of code are not reached by half: {', '.join(missed)}",
     )
     assert result.outcome is Outcome.FAIL
     unreached = [Finding(severity="fail", text="changed, and not reached by the checks", where=each) for each in missed]
     assert result.findings == (*unreached, SAID_ONLY)
 
 
+def test_a_part_of_a_statement_that_did_not_run_is_not_reached(made: Prepared) -> None:
+    """The target's Python is ours: each line is taken as it was reported."""
+    call = "def test_half():\n    import demo.ops.conv\n    from demo.ops.rows import rows\n"
+    body = "    assert (demo.ops.conv.answer(), rows(2)) == (42, 2)\n"
+    (made.ctx.kit / "test_half.py").write_text(call + body, encoding="utf-8")
+    sentence = _claims(_on_cpu(made, [_check("half")]))[1][2].sentence
+    assert sentence == f"1 of 6 changed lines of code are not reached by half: src/{NEW}:7"
+
+
 def test_checks_together_reach_what_none_of_them_does_alone(made: Prepared) -> None:
     (made.ctx.kit / "test_works.py").write_text("def test_rows():\n    from demo.ops.rows import rows\n    rows()\n")
     ctx = _on_cpu(made, [_check("half"), _check("works")])
     _, claims = _claims(ctx)
-    assert claims[2].sentence.startswith("all 4 changed lines of code are reached by half, works: 4 executed")
+    assert claims[2].sentence.startswith("all 6 changed lines of code are reached by half, works: 6 executed")
     assert [each.path for each in claims[2].evidence] == [
         "verify/reached.json",
         "verify/reach/half.cpu.json",
@@ -317,11 +326,15 @@ def test_reach_that_is_not_asked_for_is_left_out_of_the_outcome(made: Prepared) 
     assert result.outcome is Outcome.PASS
 
 
+def _copy_of(files: Mapping[str, bytes], folder: Path) -> Path:
+    for name, data in files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_bytes(data)
+    return folder
+
+
 def test_the_service_decides_what_is_found_first(made: Prepared, tmp_path: Path) -> None:
-    shadow = tmp_path / "shadow"
-    for name, data in FILES.items():
-        (shadow / name).parent.mkdir(parents=True, exist_ok=True)
-        (shadow / name).write_bytes(data)
+    shadow = _copy_of(FILES, tmp_path / "shadow")
     ctx = _on_cpu(made, [], service={"cwd": str(shadow), "launch": "module"})
     assert f"{shadow / CONV} (current folder) shadows" in _claims(ctx)[1][0].sentence
 
@@ -340,7 +353,9 @@ def test_a_patch_that_was_taken_out_is_no_failure_of_the_backport(made: Prepared
     assert _claims(ctx)[1][1].sentence.startswith("4 of 5 files lack the patch: src/demo/ops/no-module.py")
 
 
-def test_a_module_beyond_the_patch_that_has_no_hash_in_record_must_be_in_its_place(made: Prepared) -> None:
+def test_a_module_beyond_the_patch_that_has_no_hash_in_record_must_be_in_its_place(
+    made: Prepared, tmp_path: Path
+) -> None:
     """RECORD may name a file without a hash; one that is gone is not one that the patch deletes."""
     made.target.write("demo/more.py", b"more = 1\n")
     with next(made.target.site.glob("demo-*.dist-info/RECORD")).open("a", encoding="utf-8") as record:
@@ -350,6 +365,15 @@ def test_a_module_beyond_the_patch_that_has_no_hash_in_record_must_be_in_its_pla
     (made.target.site / "demo/more.py").unlink()
     assert _claims(ctx)[1][0].findings == (
         Finding(severity="fail", text="demo.more would not be found by the import system", where="demo/more.py"),
+    )
+    folder = _copy_of({**FILES, "demo/more.py": b"more = 1\n"}, tmp_path / "shadow")
+    shadow = folder / "demo/more.py"
+    ctx = _on_cpu(made, [], modules=["demo.more"], service={"cwd": str(folder), "launch": "module"})
+    found = f"(SHA-256 {sha256_of(shadow)[:12]}, the patch has no file)"
+    assert _claims(ctx)[1][0].findings[-1] == Finding(
+        severity="fail",
+        text=f"{shadow} (current folder) shadows the patched file {made.target.site / 'demo/more.py'} {found}",
+        where="demo/more.py",
     )
 
 
