@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from pipeline.adapters.overlay.journal import NOT_A_FILE
 from pipeline.model import Evidence, Finding, Outcome
 from pipeline.records import Claim
 
@@ -43,6 +44,8 @@ def _missing(file: InstalledFile, found: str | None) -> Finding:
         text = f"{file.installed} is still there; the patch deletes it"
     elif found == file.before:
         text = f"{file.installed} is still the release's own file, without the patch"
+    elif found == NOT_A_FILE:
+        text = f"{file.installed} is {NOT_A_FILE}"
     else:
         text = f"{file.installed} is neither the release's nor the patch's (SHA-256 {found[:12]})"
     return Finding(severity="fail", text=text, where=file.path)

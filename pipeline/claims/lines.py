@@ -28,8 +28,8 @@ def changed_lines(before: bytes | None, after: bytes) -> ChangedLines:
     Raises:
         SyntaxError: our own Python cannot read the new one.
     """
-    new = after.splitlines()
-    matcher = difflib.SequenceMatcher(a=(before or b"").splitlines(), b=new, autojunk=False)
+    old = before.splitlines() if before else []
+    matcher = difflib.SequenceMatcher(a=old, b=after.splitlines(), autojunk=False)
     changed = frozenset(
         line + 1 for kind, _, _, first, end in matcher.get_opcodes() if kind != "equal" for line in range(first, end)
     )
@@ -52,7 +52,10 @@ def _spans(tree: ast.AST) -> Iterator[range]:
     """The lines of each statement; of a compound one only its head, for its body can stay unreached."""
     for node in ast.walk(tree):
         if isinstance(node, ast.stmt):
-            inner = [each.lineno for each in ast.iter_child_nodes(node) if isinstance(each, ast.stmt)]
+            children = [
+                each.pattern if isinstance(each, ast.match_case) else each for each in ast.iter_child_nodes(node)
+            ]
+            inner = [each.lineno for each in children if isinstance(each, ast.stmt | ast.pattern)]
             end = min(inner) - 1 if inner else node.end_lineno or node.lineno
             yield range(node.lineno, max(end, node.lineno) + 1)
 

@@ -36,7 +36,7 @@ def loaded(
         more: what the host knows beside: older processes, libraries that were not built again.
         evidence: the probe's answer.
     """
-    order = {each.entry: place for place, each in reversed(list(enumerate(facts.path)))}
+    order = {entry: place for place, entry in enumerate(dict.fromkeys(each.entry for each in facts.path))}
     findings = [found for each in facts.modules for found in _module(each, wanted[each.name], order)]
     # A parent package is met on the way to each of its modules: said once.
     findings = list({(each.severity, each.text): each for each in (*findings, *_distributions(facts), *more)}.values())

@@ -99,9 +99,9 @@ def _beyond(the_patch: Patch, name: str) -> Wanted:
             why=f"{the_patch.installed.info.name}/RECORD lists neither {stem}.py nor {stem}/__init__.py",
             next_step="correct the name in the plan",
         )
-    return Wanted(
-        path=path, installed=str(the_patch.site / path), sha256=files[path] or file_hash(the_patch.site / path)
-    )
+    place = the_patch.site / path
+    # RECORD may leave a hash out; then the place alone is checked, and a file that is gone must not read as deleted.
+    return Wanted(path=path, installed=str(place), sha256=files[path] or file_hash(place) or "no file")
 
 
 def _probe(ctx: Context, modules: dict[str, str]) -> Probed:
@@ -194,7 +194,7 @@ def _not_usable(result: CheckResult, record: InstallRecord) -> str:
 
 def _untold(ctx: Context, what: str, why: str, evidence: tuple[Evidence, ...]) -> Claim:
     file = ctx.ledger.write_text(f"{NAME}/reached.error.txt", f"{what}: {why}\n")
-    made = ctx.ledger.evidence(file, claim=what, command="backproof verify")
+    made = ctx.ledger.evidence(file, claim=what, command=_command(ctx))
     return Claim(name="reached", sentence=f"{what}: {why}", outcome=Outcome.ERROR, evidence=(*evidence, made))
 
 
@@ -222,16 +222,18 @@ def _written(ctx: Context, found: ReachRecord) -> Evidence:
     return ctx.ledger.evidence(
         ctx.ledger.write(f"{NAME}/reached.json", found),
         claim="each changed line of code, and how it was reached",
-        command=f"backproof verify --run {ctx.ledger.folder}",
+        command=_command(ctx),
     )
+
+
+def _command(ctx: Context) -> str:
+    return f"backproof verify --run {ctx.ledger.folder}"
 
 
 def _result(ctx: Context, record: VerifyRecord) -> StageResult:
     asked = [each for each in record.claims if each.outcome is not Outcome.SKIP]
     file = ctx.ledger.write(f"{NAME}/verify.json", record)
-    whole = ctx.ledger.evidence(
-        file, claim="the three claims: loaded, complete, reached", command=f"backproof verify --run {ctx.ledger.folder}"
-    )
+    whole = ctx.ledger.evidence(file, claim="the three claims: loaded, complete, reached", command=_command(ctx))
     return StageResult(
         stage=NAME,
         outcome=worst(each.outcome for each in asked),
