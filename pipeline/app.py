@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from pipeline import __version__, devices, plan, runner
 from pipeline.adapters import overlay
 from pipeline.context import Context
+from pipeline.counting import counted
 from pipeline.errors import PlanError
 from pipeline.ledger import Ledger, now
 from pipeline.records import Run, Settings
@@ -58,7 +59,7 @@ def undo(request: Request, say: Callable[[str], None], *, force: bool) -> str:
     done = overlay.undo_all_of(str(Ledger(request.folder).folder), force=force)
     for site in done:
         say(f"{site}: put back")
-    return f"{len(done)} target(s) put back" if done else "there was nothing to put back"
+    return f"{counted(len(done), 'target')} put back" if done else "there was nothing to put back"
 
 
 def _execute(request: Request, say: Callable[[str], None], stages: Sequence[Stage], *, hold: bool) -> Run:

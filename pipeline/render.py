@@ -17,6 +17,7 @@ from jinja2 import Environment, FunctionLoader, StrictUndefined
 from markupsafe import Markup
 
 from pipeline import __version__, escape
+from pipeline.counting import counted
 from pipeline.outline import Outline
 from pipeline.redaction import publishable, redact, secrets
 from pipeline.timeline import Timeline
@@ -177,7 +178,7 @@ def places(story: Story) -> list[tuple[str, str]]:
 
 def _environment(*, finalize: Any) -> Environment:
     root = template_folder()
-    return Environment(
+    environment = Environment(
         loader=FunctionLoader(lambda name: (root / name).read_text(encoding="utf-8")),
         autoescape=True,
         undefined=StrictUndefined,
@@ -186,6 +187,8 @@ def _environment(*, finalize: Any) -> Environment:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
+    environment.filters.update(counted=counted)
+    return environment
 
 
 def _markdown_refs(numbers: tuple[int, ...]) -> Markup:

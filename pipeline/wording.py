@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
+from pipeline.counting import counted
 from pipeline.model import Level, Outcome
 
 if TYPE_CHECKING:
@@ -70,8 +71,8 @@ def pass_sentence(level: Level | None, *, branch: str, device: str, proofs: int,
     if level is None:
         return f"{_NOT_LANDED}."
     form = _UNSHOWN if level is Level.LOADED and proofs else _PASSES[level]
-    said = form.format(branch=branch, proofs=_count(proofs, "proof"), where=_WHERE.get(device, f"on {device}"))
-    tail = f". {_count(limits, 'declared limit')} stay{'s' if limits == 1 else ''} red with it" if limits else ""
+    said = form.format(branch=branch, proofs=counted(proofs, "proof"), where=_WHERE.get(device, f"on {device}"))
+    tail = f". {counted(limits, 'declared limit')} stay{'s' if limits == 1 else ''} red with it" if limits else ""
     return f"PASS at level {int(level)} ({level_names(device)[level]}): {said}{tail}."
 
 
@@ -88,14 +89,14 @@ def case_sentence(case: Case) -> str:
 def arm_sentence(cases: Sequence[Case], red: Sequence[Case]) -> str:
     """What one arm showed, counted; what the plan expects to be red still, and limits that it declares, are called so."""
     said = _colour(cases, red)
-    counted = {id(each) for each in red}  # equality would compare every case with every other
+    known = {id(each) for each in red}  # equality would compare every case with every other
     planned = [
-        each for each in cases if each.observed != "pass" and each.verdict == "as-expected" and id(each) not in counted
+        each for each in cases if each.observed != "pass" and each.verdict == "as-expected" and id(each) not in known
     ]
     fixups = sum(each.role == "proof" for each in planned)
     limits = sum(each.role == "limit" for each in planned)
-    said += [f"{_count(fixups, 'proof')} of a fix-up red"] if fixups else []
-    said += [f"{_count(limits, 'declared limit')} red"] if limits else []
+    said += [f"{counted(fixups, 'proof')} of a fix-up red"] if fixups else []
+    said += [f"{counted(limits, 'declared limit')} red"] if limits else []
     other = [each for each in cases if each.verdict != "as-expected"]
     return "; ".join([*said, "as the plan expects" if not other else _not_expected(other)])
 
@@ -113,7 +114,3 @@ def _colour(cases: Sequence[Case], red: Sequence[Case]) -> list[str]:
 def _not_expected(cases: Sequence[Case]) -> str:
     kinds = ", ".join(f"{count} {kind}" for kind, count in sorted(Counter(each.verdict for each in cases).items()))
     return f"not as the plan expects: {kinds}"
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}{'' if number == 1 else 's'}"

@@ -548,7 +548,7 @@ def test_what_is_said_of_a_module(module: ModuleFacts, sha256: str | None, findi
         name="loaded",
         sentence=f"not the patched code would be loaded: {bad[0]}"
         if bad
-        else "all 1 modules of the patch would be loaded from the patched files",
+        else "the one module of the patch would be loaded from the patched files",
         outcome=Outcome.FAIL if bad else Outcome.PASS,
         findings=findings,
         evidence=EVIDENCE,

@@ -165,7 +165,7 @@ def test_a_new_file_edited_meanwhile_is_left(site: Path) -> None:
     session = Session.open(site, owner="run 1")
     session.put(changes())
     (site / "demo/added.py").write_bytes(b"mine\n")
-    with pytest.raises(PersonNeeded, match="1 files were changed"):
+    with pytest.raises(PersonNeeded, match="1 file changed"):
         session.close()
     assert (site / "demo/added.py").read_bytes() == b"mine\n"
 

@@ -94,7 +94,7 @@ def test_one_file_reverted_by_hand_is_named(prepared: Prepared) -> None:
     prepared.target.write(CONV, FILES[CONV])
     claims = _verify(prepared)
     assert claims["complete"].outcome is Outcome.FAIL
-    assert claims["complete"].sentence == f"1 of 2 files lack the patch: src/{CONV}"
+    assert claims["complete"].sentence == f"1 of 2 files lacks the patch: src/{CONV}"
     assert "is not the patched file" in _texts(claims["loaded"], "fail")
 
 

@@ -84,7 +84,7 @@ def test_all_executed_passes_and_says_how() -> None:
 def test_a_line_that_is_not_reached_fails_and_is_named() -> None:
     outcome, sentence = _outcome(_seen(6, 7, 13, 14, 15))
     assert outcome is Outcome.FAIL
-    assert sentence == "1 of 6 changed lines of code are not reached by works: pkg/mod.py:17"
+    assert sentence == "1 of 6 changed lines of code is not reached by works: pkg/mod.py:17"
 
 
 def test_a_launch_of_the_same_source_stands_for_its_lines() -> None:

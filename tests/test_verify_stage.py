@@ -244,7 +244,7 @@ def test_a_part_of_a_statement_that_did_not_run_is_not_reached(made: Prepared) -
     body = "    assert (demo.ops.conv.answer(), rows(2)) == (42, 2)\n"
     (made.ctx.kit / "test_half.py").write_text(call + body, encoding="utf-8")
     sentence = _claims(_on_cpu(made, [_check("half")]))[1][2].sentence
-    assert sentence == f"1 of 6 changed lines of code are not reached by half: src/{NEW}:7"
+    assert sentence == f"1 of 6 changed lines of code is not reached by half: src/{NEW}:7"
 
 
 def test_checks_together_reach_what_none_of_them_does_alone(made: Prepared) -> None:

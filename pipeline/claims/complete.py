@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pipeline.adapters.overlay.journal import NOT_A_FILE
+from pipeline.counting import are, counted, every
 from pipeline.model import Evidence, Finding, Outcome
 from pipeline.records import Claim
 
@@ -33,8 +34,11 @@ def _sentence(files: Sequence[InstalledFile], findings: tuple[Finding, ...]) -> 
     if not files:
         return "no file of the patch is installed: nothing can be told"
     if findings:
-        return f"{len(findings)} of {len(files)} files lack the patch: {', '.join(each.where for each in findings)}"
-    return f"all {len(files)} files of the patch are installed, each equal to its git blob"
+        lack = "lacks" if len(findings) == 1 else "lack"
+        where = ", ".join(each.where for each in findings)
+        return f"{len(findings)} of {counted(len(files), 'file')} {lack} the patch: {where}"
+    alike = "equal to its git blob" if len(files) == 1 else "each equal to its git blob"
+    return f"{every(len(files), 'file')} of the patch {are(len(files))} installed, {alike}"
 
 
 def _missing(file: InstalledFile, found: str | None) -> Finding:

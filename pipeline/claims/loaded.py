@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from pipeline.counting import every
 from pipeline.model import Evidence, Finding, Outcome
 from pipeline.records import Claim
 
@@ -56,7 +57,7 @@ def _sentence(count: int, bad: list[Finding]) -> str:
         return f"not the patched code would be loaded: {bad[0].text}"
     if not count:
         return "the patch has no module that could be loaded: nothing can be told"
-    return f"all {count} modules of the patch would be loaded from the patched files"
+    return f"{every(count, 'module')} of the patch would be loaded from the patched files"
 
 
 def _module(facts: ModuleFacts, wanted: Wanted, order: dict[str, int]) -> Iterator[Finding]:

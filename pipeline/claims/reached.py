@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
 from pipeline.claims.lines import changed_lines
+from pipeline.counting import are, counted, every
 from pipeline.model import Evidence, Finding, Outcome, Record
 from pipeline.records import Claim
 
@@ -124,12 +125,15 @@ def _verdict(record: ReachRecord, ways: Counter[Way]) -> tuple[Outcome, str]:
     if ways["not reached"]:
         missed = [f"{each.path}:{each.line}" for each in record.lines if each.way == "not reached"]
         listed = ", ".join(missed[:8]) + (f" and {len(missed) - 8} more" if len(missed) > 8 else "")
-        return Outcome.FAIL, f"{len(missed)} of {total} changed lines of code are not reached by {checks}: {listed}"
+        return (
+            Outcome.FAIL,
+            f"{len(missed)} of {counted(total, 'changed line')} of code {are(len(missed))} not reached by {checks}: {listed}",
+        )
     if record.unreadable:
         return Outcome.ERROR, f"the changed lines cannot be told: {record.unreadable[0]}"
     if not total:
         return Outcome.INCONCLUSIVE, "the patch changes no line of code that could be reached"
     return Outcome.PASS, (
-        f"all {total} changed lines of code are reached by {checks}: {ways['executed']} executed, "
+        f"{every(total, 'changed line')} of code {are(total)} reached by {checks}: {ways['executed']} executed, "
         f"{ways['launched']} in kernels launched from the same source"
     )

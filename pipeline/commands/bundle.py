@@ -8,6 +8,7 @@ import click
 
 from pipeline import bundle, publish
 from pipeline.commands import printed
+from pipeline.counting import counted
 
 _FOLDER = click.Path(path_type=Path, exists=True, file_okay=False)
 _FILE = click.Path(path_type=Path, exists=True, dir_okay=False)
@@ -24,7 +25,9 @@ def bundle_command(*, folder: Path, out: Path | None, kit: Path | None) -> None:
     manifest = made.checked.manifest
     redacted = sum(each.redacted for each in manifest.files)
     click.echo(f"{made.sha256}  {made.file}")
-    click.echo(f"{len(manifest.files)} files, {redacted} of them redacted: each with the hash of its original, too")
+    click.echo(
+        f"{counted(len(manifest.files), 'file')}, {redacted} of them redacted: each with the hash of its original, too"
+    )
     for each in manifest.missing:
         click.echo(f"missing: {each.path}, which run.json names as evidence")
     click.echo("not signed: send the SHA-256 above by another way than the file")
@@ -49,7 +52,7 @@ def verify_bundle(*, file: Path, comment: bool) -> None:
 def _print(checked: bundle.Checked) -> None:
     run, manifest = checked.told.story.run, checked.manifest
     click.echo(
-        f"verified: {len(manifest.files)} files, whole and as listed; not signed: this says nothing of its maker"
+        f"verified: {counted(len(manifest.files), 'file')}, whole and as listed; not signed: this says nothing of its maker"
     )
     click.echo(f"the run {run.id}: {run.sentence}")
     said = "as the bundle has it, to the byte" if checked.same_comment else f"{manifest.tool} made the bundle's own"

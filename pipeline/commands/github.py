@@ -15,6 +15,7 @@ from pipeline.adapters.git import Store
 from pipeline.adapters.github import Client, credentials, pulls
 from pipeline.adapters.github.client import api_url
 from pipeline.commands import printed
+from pipeline.counting import counted
 from pipeline.errors import ExitCode, PlanError
 from pipeline.ledger import Ledger
 from pipeline.model import Outcome
@@ -105,7 +106,7 @@ def _keep_audit(ledger: Ledger, record: AuditRecord, subject: str) -> None:
         result = StageResult(
             stage="audit",
             outcome=Outcome.PASS,
-            sentence=f"{len(record.requests)} requests, {len(record.claims)} claims, {len(record.findings)} findings",
+            sentence=f"{counted(len(record.requests), 'request')}, {counted(len(record.claims), 'claim')}, {counted(len(record.findings), 'finding')}",
             evidence=(evidence,),
             findings=record.findings,
         )

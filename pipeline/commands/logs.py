@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from pipeline import capture as capturing
+from pipeline.counting import counted
 from pipeline.errors import ExitCode
 from pipeline.triage import rules
 
@@ -57,4 +58,4 @@ def capture_stop(*, out: Path) -> None:
     manifest = capturing.stop(out)
     for note in manifest.notes:
         click.echo(f"note: {note}", err=True)
-    click.echo(f"{out / manifest.archive}: {len(manifest.files)} files")
+    click.echo(f"{out / manifest.archive}: {counted(len(manifest.files), 'file')}")

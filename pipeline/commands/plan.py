@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from pipeline import plan
+from pipeline.counting import counted
 
 
 @click.group("plan")
@@ -21,7 +22,7 @@ def plan_check(kit: Path) -> None:
     """Check plan.toml of KIT: every error at once."""
     found = plan.load(kit)
     click.echo(
-        f"{kit}: plan {found.id} is valid: {len(found.check)} checks, {len(found.fixup)} fix-ups, {len(found.branch)} branches"
+        f"{kit}: plan {found.id} is valid: {counted(len(found.check), 'check')}, {counted(len(found.fixup), 'fix-up')}, {counted(len(found.branch), 'branch')}"
     )
 
 

@@ -9,6 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from pipeline.commands.output import console, say
+from pipeline.counting import counted
 from pipeline.escape import plain
 from pipeline.history.simulate import Landing
 
@@ -47,7 +48,7 @@ def survey(found: SurveyRecord) -> None:
 
 def _outcome(row: SurveyRow) -> str:
     if row.outcome is Landing.CONFLICT:
-        return f"conflict ({sum(not each.dropped for each in row.conflicts)} files)"
+        return f"conflict ({counted(sum(not each.dropped for each in row.conflicts), 'file')})"
     return f"{row.outcome} (conflict only there)" if row.only_in_dropped else str(row.outcome)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 from typing import TYPE_CHECKING
 
+from pipeline.counting import counted
 from pipeline.history.clashes import ClashKind
 from pipeline.history.simulate import Landing
 from pipeline.history.verify import Verdict
@@ -57,7 +58,11 @@ def steps(simulator: Simulator, taken: Sequence[Step], simulation: Simulation, o
             )
             lines.append(
                 _line(
-                    "git", "commit", "--quiet", "-m", f"Take the part of {sha[:12]} that {len(paths)} file(s) rest on"
+                    "git",
+                    "commit",
+                    "--quiet",
+                    "-m",
+                    f"Take the part of {sha[:12]} that {counted(len(paths), 'file')} rest{'s' if len(paths) == 1 else ''} on",
                 )
             )
         elif step.cause.side == "release":

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from pipeline.counting import are, every
 from pipeline.history.records import CancellingRecord
 from pipeline.history.simulate import keep_all
 
@@ -64,6 +65,6 @@ def _sentence(commits: Sequence[str], needed: tuple[str, ...] | None, left: Sequ
     if needed is None:
         return "picking these commits one by one does not give the tree of the last: a merge among them changed files"
     if not left:
-        return f"all {len(commits)} commits are needed"
+        return f"{every(len(commits), 'commit')} {are(len(commits))} needed"
     names = ", ".join(sha[:12] for sha in left)
     return f"{names} together change nothing: {len(needed)} of {len(commits)} commits give the same tree"

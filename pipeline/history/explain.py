@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pipeline.adapters.git.log import log
+from pipeline.counting import counted
 from pipeline.history import advice, causes
 from pipeline.history.followups import follow_ups
 from pipeline.history.ground import Ground
@@ -150,7 +151,7 @@ def _no_conflict(simulation: Simulation, branch: str) -> str:
 
 def _conflict(simulation: Simulation, checked: Verified, branch: str) -> str:
     listed = "; ".join(f"{each.path} ({each.kind})" for each in simulation.real)
-    start = f"it conflicts on {branch} in {len(simulation.real)} file(s): {listed}"
+    start = f"it conflicts on {branch} in {counted(len(simulation.real), 'file')}: {listed}"
     best = next((step for step in checked.steps if step.verdict in WHOLE), None)
     if best is not None:
         return f"{start}. {_said(best, 0).split('; ', 1)[-1].capitalize()}"

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from pipeline import plan, story, verdict
 from pipeline.adapters.github import pulls
+from pipeline.counting import are, counted
 from pipeline.errors import HostError, PersonNeeded, PlanError
 from pipeline.ledger import RUN_FILE, Ledger
 from pipeline.model import Outcome
@@ -89,7 +90,7 @@ def must_hold(loaded: Loaded) -> None:
     run, said = loaded.run, loaded.said
     if altered := sorted(loaded.story.altered):
         raise HostError(
-            f"{loaded.ledger.folder}: {len(altered)} evidence file(s) are not what the run recorded",
+            f"{loaded.ledger.folder}: {counted(len(altered), 'evidence file')} {are(len(altered))} not what the run recorded",
             why=f"missing, or with another hash: {', '.join(altered[:5])}",
             next_step="bring the run folder over whole, or make the run again",
         )

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from pipeline import arms, patch
 from pipeline.adapters.interpreter import probe
 from pipeline.adapters.overlay import Session, undo_command
+from pipeline.counting import are, counted
 from pipeline.errors import PlanError
 from pipeline.ledger import now
 from pipeline.model import Arm, Finding, Outcome
@@ -116,4 +117,5 @@ def _record(ctx: Context, the_patch: Patch, *, since: str) -> InstallRecord:
 def _sentence(record: InstallRecord) -> str:
     held = ", left in place" if record.held else ""
     left = f"; {len(record.outside)} not installed by the distribution" if record.outside else ""
-    return f"{len(record.files)} files of the patch are in {record.distribution} {record.version} ({record.mode}{held}){left}"
+    count = len(record.files)
+    return f"{counted(count, 'file')} of the patch {are(count)} in {record.distribution} {record.version} ({record.mode}{held}){left}"

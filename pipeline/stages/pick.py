@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from pipeline.adapters.git import PickAttempt, Source, Store
+from pipeline.counting import counted
 from pipeline.errors import HostError, PlanError
 from pipeline.history.others import explain_others, pull_commits
 from pipeline.history.paths import dropper
@@ -184,7 +185,7 @@ def _stopped(record: PickRecord, evidence: tuple[Evidence, ...]) -> StageResult:
         sentence = f"{last.wanted} is a merge commit: say which parent is the main line with [pick] mainline, or pick its parts"
     else:
         listed = "; ".join(f"{each.path} ({each.kind})" for each in record.conflicts)
-        sentence = f"{last.wanted} conflicts on {record.branch} in {len(record.conflicts)} file(s): {listed}"
+        sentence = f"{last.wanted} conflicts on {record.branch} in {counted(len(record.conflicts), 'file')}: {listed}"
     findings = tuple(Finding(severity="fail", text=each.kind, where=each.path) for each in record.conflicts)
     return StageResult(stage=NAME, outcome=Outcome.PERSON, sentence=sentence, evidence=evidence, findings=findings)
 
@@ -208,5 +209,5 @@ def _landed(record: PickRecord, evidence: tuple[Evidence, ...]) -> StageResult:
             evidence=evidence,
             findings=tuple(findings),
         )
-    sentence = f"{', '.join(parts)} on {record.branch} at {record.base[:12]}: {len(record.changes)} file(s)"
+    sentence = f"{', '.join(parts)} on {record.branch} at {record.base[:12]}: {counted(len(record.changes), 'file')}"
     return StageResult(stage=NAME, outcome=Outcome.PASS, sentence=sentence, evidence=evidence, findings=tuple(findings))

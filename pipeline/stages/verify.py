@@ -13,6 +13,7 @@ from pipeline.adapters.overlay.journal import file_hash
 from pipeline.claims.complete import complete
 from pipeline.claims.loaded import Wanted, loaded
 from pipeline.claims.reached import ReachRecord, Seen, Subject, claim, reach
+from pipeline.counting import counted
 from pipeline.devices.check_run import Bench, Job, run_check
 from pipeline.errors import HostError, PlanError
 from pipeline.model import Arm, Evidence, Outcome, Record, worst
@@ -117,7 +118,7 @@ def _probe(ctx: Context, modules: dict[str, str]) -> Probed:
 def _complete(ctx: Context, record: InstallRecord) -> Claim:
     found = {each.path: file_hash(Path(each.installed)) for each in record.files}
     file = ctx.ledger.write(f"{NAME}/installed.json", FoundFiles(files=found))
-    command = f"sha256sum of the {len(found)} files of the patch in site-packages"
+    command = f"sha256sum of the {counted(len(found), 'file')} of the patch in site-packages"
     evidence = ctx.ledger.evidence(file, claim="each file of the patch as it is in the target", command=command)
     return complete(record.files, found, evidence=(evidence,))
 

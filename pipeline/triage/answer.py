@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from typing import TYPE_CHECKING, Final, Literal
 
+from pipeline.counting import counted
 from pipeline.triage import clock, codes, events, joins, roles, scan
 from pipeline.triage.result import FirstScene, Point, Pointer, RankCount, Shape, TriageResult
 
@@ -134,7 +135,7 @@ class Answer:
                 reasons.append(f"{len(self.parts) - 1} more records of the same process describe it")
             reasons += self._gap(self.scene.time)
         ruled_out = Counter(self.choice.survived.values())
-        reasons += [f"{count} records set aside: {why}" for why, count in ruled_out.most_common(5)]
+        reasons += [f"{counted(count, 'record')} set aside: {why}" for why, count in ruled_out.most_common(5)]
         return tuple(reasons)
 
     def _gap(self, at: int | None) -> list[str]:
@@ -169,7 +170,9 @@ class Answer:
         name = " / ".join(each for each in who if each) or scene.process[1]
         kernel = f" in {self._kernel()}" if self._kernel() else ""
         echoes = sum(each.role == "echo" for each in self.settled)
-        return f"{name}: {found.meaning}{kernel}" + (f"; {echoes} records only echo it" if echoes else "")
+        return f"{name}: {found.meaning}{kernel}" + (
+            f"; {counted(echoes, 'record')} only echo{'es' if echoes == 1 else ''} it" if echoes else ""
+        )
 
     def _codes(self) -> list[Code]:
         return [code for event in self.parts for code in codes.seen(event.entry.subject)]

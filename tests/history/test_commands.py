@@ -53,7 +53,7 @@ def test_survey_as_a_table_keeps_hostile_text_off_the_terminal(project: Reposito
     done = ran("survey", fix_of(project), "--repo", str(project.folder), "--drop", "/notes/")
     assert done.exit_code == 0, done.output
     assert "release/1" in done.stdout
-    assert "conflict (1 files)" in done.stdout
+    assert "conflict (1 file)" in done.stdout
     assert "clean-after-drops" in done.stdout
     assert "\x1b" not in done.stdout
     assert "\u202e" not in done.stdout

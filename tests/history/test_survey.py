@@ -53,7 +53,7 @@ def test_a_branch_that_needs_the_fix_and_takes_it(project: Repository, opened: O
     fix = project.commit("repair the ninth statement (#2)", {"code.py": FIXED})
     row = surveyed(project, opened, fix, "plain")["plain"]
     assert (row.outcome, row.affected, row.there) == (Landing.CLEAN, "yes", "")
-    assert row.why == "it has 1 of the 1 lines that the fix takes away"
+    assert row.why == "it has 1 of the 1 line that the fix takes away"
     assert row.tree is not None
 
 

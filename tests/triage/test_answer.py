@@ -135,13 +135,13 @@ def test_a_whole_answer() -> None:
             time="1970-01-01 00:01:40.000000",
             began="1970-01-01 00:01:37.500000",
         ),
-        verdict="rank 3 / device 5: an address was out of range in conv_0; 1 records only echo it",
+        verdict="rank 3 / device 5: an address was out of range in conv_0; 1 record only echoes it",
         confidence="high",
         why=(
             "as it was chosen",
             "1 more records of the same process describe it",
             "the first echo comes 2.250000 s after it",
-            "1 records set aside: it lived",
+            "1 record set aside: it lived",
         ),
         advice="Look at the indices.",
         code="507015",
@@ -418,7 +418,7 @@ def test_the_five_commonest_reasons_why_records_were_set_aside_are_told() -> Non
     assert result.why == (
         "as it was chosen",
         "3 records set aside: b",
-        *(f"1 records set aside: {reason}" for reason in "acde"),
+        *(f"1 record set aside: {reason}" for reason in "acde"),
     )
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from pipeline.adapters.overlay import journal as written
 from pipeline.adapters.overlay.journal import FOLDER, NOT_A_FILE, Cached, Change, Entry, Guard, Journal
+from pipeline.counting import are, counted
 from pipeline.errors import HostError, PersonNeeded
 from pipeline.ledger import now, sha256_of
 
@@ -23,7 +24,7 @@ def planned(site: Path, changes: Sequence[Change], *, owner: str, guards: Sequen
     """
     if drift := [f"{each.path}: {reason}" for each in changes if (reason := _refusal(site, each))]:
         raise PersonNeeded(
-            f"{site}: {len(drift)} of {len(changes)} files are not the release's own; nothing was changed",
+            f"{site}: {len(drift)} of {counted(len(changes), 'file')} {are(len(drift))} not the release's own; nothing was changed",
             why="\n       ".join(drift),
             next_step="reinstall the release into that interpreter, or name the release that is installed there",
         )

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from pipeline.adapters.overlay.journal import FOLDER, Journal, undo_command
+from pipeline.counting import counted
 from pipeline.errors import HostError, PersonNeeded
 
 if TYPE_CHECKING:
@@ -67,7 +68,7 @@ def drifted(site: Path, journal: Journal, drift: Sequence[Drift]) -> PersonNeede
         for each in drift
     ]
     return PersonNeeded(
-        f"{site}: {len(drift)} files were changed by someone else while the patch was in place; they are left as they are",
+        f"{site}: {counted(len(drift), 'file')} changed by someone else while the patch was in place, and left so",
         why="\n       ".join(lines),
         next_step=f"save what you need of them, then {undo_command(journal.owner, force=True)} puts the originals back",
     )
