@@ -23,44 +23,61 @@ CONTEXT: dict[str, Any] = {
     "max_content_width": 110,
 }
 
-COMMANDS: Final[dict[str, str]] = {
-    "run": "pipeline.commands.run:run",
-    "resume": "pipeline.commands.run:resume",
-    "demo": "pipeline.commands.run:demo_command",
-    "pick": "pipeline.commands.stages:pick",
-    "fixup": "pipeline.commands.stages:fixup",
-    "install": "pipeline.commands.stages:install",
-    "verify": "pipeline.commands.stages:verify",
-    "validate": "pipeline.commands.stages:validate",
-    "report": "pipeline.commands.stages:report",
-    "show": "pipeline.commands.show:show_command",
-    "diff": "pipeline.commands.show:diff_command",
-    "runs": "pipeline.commands.show:runs_command",
-    "plan": "pipeline.commands.plan:plan_group",
-    "triage": "pipeline.commands.triage:triage_command",
-    "rules": "pipeline.commands.logs:rules_group",
-    "doctor": "pipeline.commands.doctor:doctor_command",
-    "capture": "pipeline.commands.logs:capture_group",
-    "inventory": "pipeline.commands.hardware:inventory",
-    "serve-check": "pipeline.commands.hardware:serve_check",
-    "experiment": "pipeline.commands.hardware:experiment",
-    "upstream-tests": "pipeline.commands.hardware:upstream_tests",
-    "survey": "pipeline.commands.history:survey_command",
-    "explain": "pipeline.commands.history:explain_command",
-    "compare": "pipeline.commands.history:compare_command",
-    "cancelling": "pipeline.commands.history:cancelling_command",
-    "reproduce": "pipeline.commands.history:reproduce_command",
-    "audit": "pipeline.commands.github:audit",
-    "new": "pipeline.commands.new:new",
-    "bundle": "pipeline.commands.bundle:bundle_command",
-    "verify-bundle": "pipeline.commands.bundle:verify_bundle",
-    "publish": "pipeline.commands.github:publish_command",
-    "similar": "pipeline.commands.github:similar_command",
-    "matrix": "pipeline.commands.actions:matrix_command",
-    "merge": "pipeline.commands.actions:merge_command",
-    "present": "pipeline.commands.actions:present",
+SECTIONS: Final[dict[str, dict[str, str]]] = {
+    "Prove a backport": {
+        "run": "pipeline.commands.run:run",
+        "resume": "pipeline.commands.run:resume",
+        "demo": "pipeline.commands.run:demo_command",
+    },
+    "One stage of a run": {
+        "pick": "pipeline.commands.stages:pick",
+        "fixup": "pipeline.commands.stages:fixup",
+        "install": "pipeline.commands.stages:install",
+        "verify": "pipeline.commands.stages:verify",
+        "validate": "pipeline.commands.stages:validate",
+        "report": "pipeline.commands.stages:report",
+    },
+    "Read a run, hand it on": {
+        "show": "pipeline.commands.show:show_command",
+        "diff": "pipeline.commands.show:diff_command",
+        "runs": "pipeline.commands.show:runs_command",
+        "bundle": "pipeline.commands.bundle:bundle_command",
+        "verify-bundle": "pipeline.commands.bundle:verify_bundle",
+        "reproduce": "pipeline.commands.history:reproduce_command",
+    },
+    "Kits": {
+        "new": "pipeline.commands.new:new",
+        "plan": "pipeline.commands.plan:plan_group",
+    },
+    "History of a repository": {
+        "survey": "pipeline.commands.history:survey_command",
+        "explain": "pipeline.commands.history:explain_command",
+        "compare": "pipeline.commands.history:compare_command",
+        "cancelling": "pipeline.commands.history:cancelling_command",
+    },
+    "Logs and hosts": {
+        "triage": "pipeline.commands.triage:triage_command",
+        "rules": "pipeline.commands.logs:rules_group",
+        "doctor": "pipeline.commands.doctor:doctor_command",
+        "capture": "pipeline.commands.logs:capture_group",
+    },
+    "NPU hosts": {
+        "inventory": "pipeline.commands.hardware:inventory",
+        "serve-check": "pipeline.commands.hardware:serve_check",
+        "experiment": "pipeline.commands.hardware:experiment",
+        "upstream-tests": "pipeline.commands.hardware:upstream_tests",
+    },
+    "GitHub": {
+        "audit": "pipeline.commands.github:audit",
+        "publish": "pipeline.commands.github:publish_command",
+        "similar": "pipeline.commands.github:similar_command",
+        "matrix": "pipeline.commands.actions:matrix_command",
+        "merge": "pipeline.commands.actions:merge_command",
+        "present": "pipeline.commands.actions:present",
+    },
 }
-"""Name of each command, and where it is. Loaded when asked for: triage of a log must not wait for git and libcst."""
+"""The commands as the help lists them: name, and where it is. Loaded when asked for: triage of a log must not wait for git."""
+COMMANDS: Final = {name: where for section in SECTIONS.values() for name, where in section.items()}
 
 
 class Lazy(click.Group):
@@ -77,6 +94,13 @@ class Lazy(click.Group):
         module, _, name = COMMANDS[cmd_name].partition(":")
         found: click.Command = getattr(importlib.import_module(module), name)
         return found
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Each command with its whole first sentence: cut short, it does not say what the command is for."""
+        for title, section in SECTIONS.items():
+            found = [(name, self.get_command(ctx, name)) for name in section]
+            with formatter.section(title):
+                formatter.write_dl([(name, each.get_short_help_str(limit=400)) for name, each in found if each])
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]

@@ -7,6 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
+
+from pipeline.cli import COMMANDS, cli
 
 DOCS = Path(__file__).parent.parent / "docs"
 
@@ -26,3 +29,9 @@ def test_every_command_has_a_page_with_its_options(script: dict[str, Any]) -> No
     assert {f"{name}.md" for name in script["COMMANDS"]} < set(made)
     assert "--branch" in made["run.md"]
     assert "# backproof plan check" in made["plan.md"]
+
+
+def test_the_help_lists_every_command_with_its_whole_first_sentence() -> None:
+    text = CliRunner(env={"COLUMNS": "80"}).invoke(cli, ["--help"]).stdout
+    assert all(f"\n  {name} " in text for name in COMMANDS)
+    assert "..." not in text.replace("[ARGS]...", "")
