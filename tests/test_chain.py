@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from stories import FIXED, PICKED, plan, proved
+from stories import FIXED, PICKED, Folder, plan, proved
 from test_render_comment import told
 from test_render_page import Reader, page
 
@@ -88,6 +88,29 @@ def test_sides_tell_same_adapted_dropped_added_and_fix_up_apart() -> None:
         ("c.py", "added"),
         ("a.py", "fix-up"),
     ]
+
+
+def patched(path: Path, *, reconstructed: bool) -> str:
+    """The page of a run whose pick kept the source commit, of upstream or written to equal it."""
+    folder = Folder(path)
+    folder.pick(commit={"reconstructed": reconstructed})
+    kept = folder.proof(
+        "pick/upstream.mbox",
+        mail(PICKED, rows=HUNK.format(line=1, value=0), gone=HUNK.format(line=1, value=2)),
+        "source",
+    )
+    folder.stages[0] = folder.stages[0].model_copy(update={"evidence": (*folder.stages[0].evidence, kept)})
+    folder.fixup(patch=mail(PICKED, rows=HUNK.format(line=1, value=1)))
+    return Reader(page(folder)).text
+
+
+def test_a_reconstruction_is_never_called_upstreams(tmp_path: Path) -> None:
+    real, made = patched(tmp_path / "1", reconstructed=False), patched(tmp_path / "2", reconstructed=True)
+    assert "beside upstream's" in real
+    assert "not as upstream has it" in real
+    assert "beside the reconstruction's" in made
+    assert "not as the reconstruction has it" in made
+    assert "upstream has it" not in made
 
 
 def test_a_patch_that_is_none_is_shown_as_it_is() -> None:
