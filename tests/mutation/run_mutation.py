@@ -57,8 +57,12 @@ class Reason:
 
 
 def main() -> int:
-    ran = subprocess.run(["mutmut", "run", "--max-children", "2", *sys.argv[1:]], cwd=ROOT, check=False)
+    command = ["mutmut", "run", "--max-children", "2", *sys.argv[1:]]
+    # Its progress is one line that is written over again and again: in a file it would be megabytes.
+    quiet = None if sys.stdout.isatty() else subprocess.PIPE
+    ran = subprocess.run(command, cwd=ROOT, check=False, stdout=quiet, stderr=subprocess.STDOUT, text=True)
     if ran.returncode:
+        print((ran.stdout or "")[-4000:])
         print(f"mutmut ended with {ran.returncode}: the tests must pass before anything is changed")
         return 1
     return told(list(mutants(ROOT / "mutants")), reasons(REASONS), whole=not sys.argv[1:])
