@@ -48,4 +48,4 @@ class DoctorRecord(Record):
             return "the baseline names nothing to compare"
         unread = sum(each.verdict == "not read" for each in rows)
         off = sum(each.verdict not in {"same", "not read"} for each in rows)
-        return f"{len(rows)} compared with the baseline: {off} deviate, {unread} not read; a deviation is not a cause"
+        return f"{len(rows)} compared with the baseline: {off} deviate{'s' if off == 1 else ''}, {unread} not read; a deviation is not a cause"

@@ -20,7 +20,7 @@ from pipeline.context import Context
 from pipeline.devices.ascend import place
 from pipeline.errors import PlanError
 from pipeline.ledger import Ledger
-from pipeline.records_doctor import DoctorRecord, Reading
+from pipeline.records_doctor import Deviation, DoctorRecord, Reading
 from pipeline.stages import report
 
 if TYPE_CHECKING:
@@ -227,3 +227,19 @@ def test_without_a_run_nothing_is_kept(tmp_path: Path) -> None:
     done = call("--plan", tmp_path / "kit", "--json", "--", "--seed", "7")
     assert set(json.loads(done.output)) == {"schema_version", "deviations"}
     assert (run / "run.json").read_bytes() == before
+
+
+def test_the_sentence_counts_what_deviates_and_leaves_out_what_the_baseline_does_not_name() -> None:
+    rows = [
+        Deviation.model_validate(
+            {"subject": "version", "name": name, "expected": "1", "found": found, "verdict": verdict}
+        )
+        for name, found, verdict in (
+            ("a", "1", "same"),
+            ("b", "2", "newer"),
+            ("c", None, "not read"),
+            ("d", "1", "extra"),
+        )
+    ]
+    record = DoctorRecord(at="2026-01-02T03:04:05+00:00", host="h", boot_id="b", deviations=tuple(rows))
+    assert record.sentence == "3 compared with the baseline: 1 deviates, 1 not read; a deviation is not a cause"
