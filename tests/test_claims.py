@@ -58,6 +58,13 @@ def test_complete_when_each_file_is_its_blob_and_the_deleted_one_is_gone() -> No
     )
 
 
+def test_one_file_is_told_as_one() -> None:
+    whole = complete((_file("a.py"),), {"src/a.py": PATCHED}, evidence=EVIDENCE)
+    assert whole.sentence == "the one file of the patch is installed, equal to its git blob"
+    without = complete((_file("a.py"),), {"src/a.py": RELEASE}, evidence=EVIDENCE)
+    assert without.sentence == "1 of 1 file lacks the patch: src/a.py"
+
+
 def test_each_file_that_is_not_its_blob_is_said_with_what_it_is_instead() -> None:
     files = (
         _file("a.py"),
@@ -315,6 +322,18 @@ EIGHT = "a.py:1, a.py:2, a.py:3, a.py:4, a.py:5, a.py:6, a.py:7, a.py:8"
             (),
         ),
         (
+            _record("launched"),
+            Outcome.PASS,
+            "the one changed line of code is reached by one, two: 0 executed, 1 in kernels launched from the same source",
+            (),
+        ),
+        (
+            _record(NONE),
+            Outcome.FAIL,
+            "1 of 1 changed line of code is not reached by one, two: a.py:1",
+            _unreached(1),
+        ),
+        (
             _record("executed", NONE, "launched", NONE, unreadable=("b.py: odd",), without_code=("c.py",)),
             Outcome.FAIL,
             "2 of 4 changed lines of code are not reached by one, two: a.py:2, a.py:4",
@@ -355,7 +374,7 @@ EIGHT = "a.py:1, a.py:2, a.py:3, a.py:4, a.py:5, a.py:6, a.py:7, a.py:8"
             ),
         ),
     ],
-    ids=["all", "some", "eight", "nine", "unreadable", "nothing"],
+    ids=["all", "one", "one missed", "some", "eight", "nine", "unreadable", "nothing"],
 )
 def test_what_is_said_of_the_reached_lines(
     record: ReachRecord, outcome: Outcome, sentence: str, findings: tuple[Finding, ...]
