@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pipeline import __version__, verdict
 from pipeline.errors import BackproofError, Interrupted, PersonNeeded, PlanError, host_error
@@ -32,14 +32,14 @@ def execute(ctx: Context, run: Run, stages: Sequence[Stage]) -> Run:
     for stage in stages:
         if stage.NAME == LAST:
             run = _close(ctx, run)
-            ctx.ledger.save_run(_unfinished(run))
+            ctx.ledger.save_run(verdict.unfinished(run))
         ctx.say(f"==> {stage.NAME}")
         result = _one(ctx, run, stage)
         run = _with(run, result)
         ctx.ledger.event(
             "stage", stage=stage.NAME, outcome=result.outcome, reused=result.reused, seconds=round(result.seconds, 2)
         )
-        ctx.ledger.save_run(_unfinished(run))
+        ctx.ledger.save_run(verdict.unfinished(run))
         ctx.say(f"    {result.outcome}{' (reused)' if result.reused else ''}: {result.sentence}")
     run = _summarised(ctx, run).model_copy(update={"ended": now()})
     ctx.ledger.save_run(run)
@@ -125,18 +125,6 @@ def _begun(run: Run, names: set[str]) -> Run:
     return run.model_copy(update={"stages": stages, "earlier": (*kept, *waiting), "ended": ""})
 
 
-def _unfinished(run: Run) -> Run:
-    """What run.json says until the end: a command that is killed must not leave the verdict of another one."""
-    facts: dict[str, Any] = {
-        "outcome": Outcome.ERROR,
-        "level": None,
-        "sentence": "the command has not finished",
-        "arms": {},
-        "files": {},
-    }
-    return run.model_copy(update=facts)
-
-
 def _with(run: Run, result: StageResult) -> Run:
     """The run with one more result; what rests on another result of this stage counts no longer."""
     before = next((each for each in (*run.stages, *run.earlier) if each.stage == result.stage), None)
@@ -162,7 +150,7 @@ def _place(stage: str) -> int:
 
 def _keep(ctx: Context, run: Run, result: StageResult) -> None:
     try:
-        ctx.ledger.save_run(_unfinished(_with(run, result)))
+        ctx.ledger.save_run(verdict.unfinished(_with(run, result)))
     except OSError:
         ctx.say("    run.json could not be written")
 

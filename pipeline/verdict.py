@@ -7,7 +7,7 @@ pure.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pipeline import judge, wording
 from pipeline.devices import DEVICES
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 FILES = ("comment.md", "report.html", "junit.xml")
 """What the report stage writes, beside run.json."""
+UNFINISHED = "the command has not finished"
 _RECORDED = ("pick", "fixup", "install", "verify", "validate", "serve", "upstream-tests")
 
 
@@ -32,6 +33,28 @@ def summarise(run: Run, ledger: Ledger) -> Run:
     reported = any(each.stage == "report" for each in run.stages)
     files = {name: name for name in FILES if reported and (ledger.folder / name).is_file()}
     return judged(read(ledger, run)).model_copy(update={"files": files})
+
+
+def unfinished(run: Run) -> Run:
+    """What run.json says until the end: a command that is killed must not leave the verdict of another one."""
+    facts: dict[str, Any] = {
+        "outcome": Outcome.ERROR,
+        "level": None,
+        "sentence": UNFINISHED,
+        "arms": {},
+        "files": {},
+    }
+    return run.model_copy(update=facts)
+
+
+def as_left(said: Run, run: Run) -> Run:
+    """A run that is judged again, unless its command never ended: what it got to is then no verdict.
+
+    Args:
+        said: as run.json has it.
+        run: the same, judged from its evidence.
+    """
+    return unfinished(run) if said.sentence == UNFINISHED else run
 
 
 def judged(story: Story) -> Run:

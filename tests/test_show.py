@@ -213,3 +213,13 @@ def test_a_command_that_is_misspelt_is_met_with_the_right_one() -> None:
     assert done.exit_code == 2
     assert "No such command 'survye'. Did you mean survey?" in done.output
     assert "Did you mean" not in CliRunner().invoke(cli, ["zzz"]).output
+
+
+def test_a_run_that_was_killed_shows_no_verdict(tmp_path: Path) -> None:
+    folder = proved(tmp_path)
+    folder.ledger.save_run(verdict.unfinished(folder.run))
+    text = said(show_command, tmp_path)
+    assert "the command has not finished" in text
+    assert "PASS" not in text
+    facts = shown(show_command, tmp_path)["run"]
+    assert (facts["outcome"], facts["level"]) == ("error", None)

@@ -77,7 +77,7 @@ def _read(folder: Path) -> Story:
             why="it has no run.json, or one of another version",
             next_step="name a run folder; `backproof runs FOLDER` lists those that are there",
         )
-    return story.read(ledger, verdict.summarise(found, ledger))
+    return story.read(ledger, verdict.as_left(found, verdict.summarise(found, ledger)))
 
 
 def _stage(found: Story, name: str) -> StageResult:

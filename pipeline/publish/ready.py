@@ -63,7 +63,9 @@ def load(folder: Path, kit: Path | None = None) -> Loaded:
             next_step="name the kit of the run with --kit",
         )
     told = story.read(ledger, story.before_report(said))
-    return Loaded(ledger=ledger, plan=the_plan, story=replace(told, run=verdict.judged(told)), said=said)
+    return Loaded(
+        ledger=ledger, plan=the_plan, story=replace(told, run=verdict.as_left(said, verdict.judged(told))), said=said
+    )
 
 
 def _run(ledger: Ledger) -> Run:
