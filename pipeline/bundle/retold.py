@@ -56,7 +56,8 @@ def retold(manifest: Manifest, files: Mapping[str, bytes]) -> Retold:
     altered = frozenset(each.path for each in told.evidence if not _holds(known, each.path, each.sha256))
     patch = "" if PATCH in altered or not bare.file(PATCH) else files[f"{RUN}{PATCH}"].decode("utf-8", "replace")
     told = replace(told, altered=altered, patch=patch[:200_000])
-    return Retold(story=replace(told, run=verdict.judged(told)), plan=_record(files, PLAN, Plan), said=said)
+    run = verdict.as_left(said, verdict.judged(told))
+    return Retold(story=replace(told, run=run), plan=_record(files, PLAN, Plan), said=said)
 
 
 def _holds(known: Mapping[str, Bundled], path: str, recorded: str) -> bool:

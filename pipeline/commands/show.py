@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from pipeline import rundiff, runlist, story, verdict
-from pipeline.commands import told
+from pipeline.commands import printed, told
 from pipeline.errors import PlanError
 from pipeline.ledger import Ledger
 
@@ -34,9 +33,9 @@ def show_command(*, folder: Path, name: str | None, as_json: bool) -> None:
     found = _read(folder)
     if name is not None:
         result = _stage(found, name)
-        _print_json(_stage_facts(found, result)) if as_json else told.stage(found, result)
+        printed.as_json(_stage_facts(found, result)) if as_json else told.stage(found, result)
     elif as_json:
-        _print_json({"schema_version": 1, "run": _dumped(found.run), "altered": sorted(found.altered)})
+        printed.as_json({"schema_version": 1, "run": _dumped(found.run), "altered": sorted(found.altered)})
     else:
         told.run(found)
 
@@ -51,7 +50,7 @@ def diff_command(*, before: Path, after: Path, as_json: bool) -> None:
     Exit code 0 whether they differ or not.
     """
     found = rundiff.compare(_read(before), _read(after))
-    _print_json(_dumped(found)) if as_json else told.difference(found)
+    printed.as_json(_dumped(found)) if as_json else told.difference(found)
 
 
 @click.command("runs")
@@ -60,7 +59,7 @@ def diff_command(*, before: Path, after: Path, as_json: bool) -> None:
 def runs_command(*, folder: Path, as_json: bool) -> None:
     """List the runs in FOLDER (by default runs/), newest first."""
     found = runlist.runs(folder)
-    _print_json(_dumped(found)) if as_json else told.listed(found)
+    printed.as_json(_dumped(found)) if as_json else told.listed(found)
 
 
 def _read(folder: Path) -> Story:
@@ -104,7 +103,3 @@ def _stage_facts(found: Story, result: StageResult) -> dict[str, Any]:
 
 def _dumped(record: Record) -> dict[str, Any]:
     return record.model_dump(mode="json", by_alias=True)
-
-
-def _print_json(value: dict[str, Any]) -> None:
-    click.echo(json.dumps(value, indent=2, ensure_ascii=False))

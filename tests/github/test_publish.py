@@ -16,12 +16,13 @@ from stories import BASE, PLAN, SOURCE, Folder, case, level_2_cases, proved
 from test_render_comment import hostile_folder, on_device
 from test_render_escape import HOSTILE
 
-from pipeline import publish, render
+from pipeline import publish, render, verdict
 from pipeline.adapters.github import Client, RefusedError, credentials
 from pipeline.adapters.github.marker import read_marker
 from pipeline.audit import Subject, examine
 from pipeline.errors import BackproofError, ExitCode, GitHubError, HostError, PersonNeeded, PlanError
 from pipeline.model import Arm, Outcome
+from pipeline.publish.ready import must_hold
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -323,3 +324,13 @@ def test_a_wrong_token_is_told(hub: StandIn, connected: Callable[..., Client]) -
     with pytest.raises(RefusedError, match="whose token") as caught:
         connected(hub, token="wrong-token-000000").viewer()  # noqa: S106
     assert "GH_TOKEN" in caught.value.next_step
+
+
+def test_a_run_that_was_killed_says_nothing_that_could_be_posted(tmp_path: Path, kit: Path) -> None:
+    folder = proved(tmp_path / "run")
+    folder.ledger.save_run(verdict.unfinished(folder.run))
+    loaded = publish.load(tmp_path / "run", kit)
+    assert (loaded.run.outcome, loaded.run.level) == (Outcome.ERROR, None)
+    with pytest.raises(PersonNeeded, match="no verdict") as caught:
+        must_hold(loaded)
+    assert caught.value.why == "the command has not finished"
