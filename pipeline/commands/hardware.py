@@ -11,6 +11,7 @@ import click
 from pipeline import app, budget, devices, plan
 from pipeline.commands import hardware_text as text
 from pipeline.commands.output import print_json, run_options, say
+from pipeline.commands.printed import row
 from pipeline.devices.ascend import inventory as inventories
 from pipeline.errors import PlanError
 from pipeline.experiments import conduct as conducting
@@ -58,13 +59,13 @@ def inventory(*, python: str, as_json: bool) -> None:
         print_json(found)
         return
     for name, value in inventories.described(found).items():
-        text.row(f"{name}: {value}")
+        row(f"{name}: {value}")
     for chip in found.table.chips:
-        text.row(f"  {chip.label}: {chip.name}, device {chip.device}, health {chip.health or 'not told'}")
+        row(f"  {chip.label}: {chip.name}, device {chip.device}, health {chip.health or 'not told'}")
     for name, package in found.software.packages.items():
-        text.row(f"{name}: {package.version or 'none'} {(package.sha256 or '')[:12]}")
+        row(f"{name}: {package.version or 'none'} {(package.sha256 or '')[:12]}")
     for each in found.unread:
-        text.row(f"unread: {each}")
+        row(f"unread: {each}")
 
 
 @click.command("serve-check")
@@ -141,7 +142,7 @@ def experiment(
         chosen: Experiment = _named([each for each in ctx.plan.experiment if each.id == name], name, "[[experiment]]")
         serve = next(each for each in ctx.plan.serve if each.id == chosen.serve)
         if dry_run:
-            text.row(f"{name}: {conducting.prepare(chosen, serve, ctx.plan.baseline.arguments)[1]}")
+            row(f"{name}: {conducting.prepare(chosen, serve, ctx.plan.baseline.arguments)[1]}")
             return
         found = _conducted(ctx, chosen, serve, budget.parse(span), model)
     print_json(found) if as_json else text.print_experiment(found)
@@ -176,8 +177,8 @@ def _finish(done: Run, name: str, *, as_json: bool) -> None:
     if as_json:
         print_json(done)
         sys.exit(result.outcome.exit_code)
-    text.row(f"{name}: {result.outcome}: {result.sentence}")
+    row(f"{name}: {result.outcome}: {result.sentence}")
     for finding in result.findings:
-        text.row(f"  {finding.severity}: {finding.text}")
-    text.row(f"the run: {done.sentence}")
+        row(f"  {finding.severity}: {finding.text}")
+    row(f"the run: {done.sentence}")
     sys.exit(result.outcome.exit_code)

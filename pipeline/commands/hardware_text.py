@@ -4,19 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import click
-
-from pipeline.escape import one_line
+from pipeline.commands.printed import row
 
 if TYPE_CHECKING:
     from pipeline.records_experiment import ExperimentRecord
     from pipeline.records_serving import Round, ServeRecord
-
-
-def row(text: str) -> None:
-    """One line of a result; words from outside are in it, so no control reaches the terminal."""
-    indent = len(text) - len(text.lstrip(" "))
-    click.echo(" " * indent + one_line(text, 2000))
 
 
 def print_rounds(found: ServeRecord) -> None:
