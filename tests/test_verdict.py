@@ -456,3 +456,19 @@ def test_a_limit_that_is_green_with_the_backport_is_none() -> None:
 )
 def test_a_proof_that_passes_on_base_is_none_whatever_its_verdict_says(made: Case, outcome: Outcome) -> None:
     assert verdict.case_outcome(made) is outcome
+
+
+def test_a_run_is_judged_again_unless_its_command_never_ended(tmp_path: Path) -> None:
+    folder = proved(tmp_path)
+    judged = summary(folder)
+    assert verdict.as_left(judged, judged) is judged
+    left = verdict.as_left(verdict.unfinished(folder.run), judged)
+    assert left == judged.model_copy(
+        update={
+            "outcome": Outcome.ERROR,
+            "level": None,
+            "sentence": "the command has not finished",
+            "arms": {},
+            "files": {},
+        }
+    )
