@@ -460,7 +460,7 @@ def test_a_proof_that_passes_on_base_is_none_whatever_its_verdict_says(made: Cas
 
 def test_a_run_is_judged_again_unless_its_command_never_ended(tmp_path: Path) -> None:
     folder = proved(tmp_path)
-    judged = summary(folder)
+    judged = summary(folder).model_copy(update={"files": {"comment.md": "comment.md"}})
     assert verdict.as_left(judged, judged) is judged
     left = verdict.as_left(verdict.unfinished(folder.run), judged)
     assert left == judged.model_copy(
