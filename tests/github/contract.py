@@ -9,7 +9,6 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
-import os
 import re
 import subprocess
 import tarfile
@@ -20,7 +19,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
-from filelock import FileLock
 from graphql import (
     DocumentNode,
     FieldDefinitionNode,
@@ -34,13 +32,10 @@ from graphql import (
     print_ast,
 )
 from openapi_schema_validator import OAS30Validator, oas30_format_checker
-from platformdirs import user_cache_path
+from user_cache import cached
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-CACHE = Path(os.environ.get("BACKPROOF_CONTRACTS") or user_cache_path("backproof") / "contracts")
-"""Read at import, before a test gets a home of its own."""
+    from collections.abc import Callable, Iterator
 
 REST = (
     "@octokit/openapi@23.0.2",
@@ -123,17 +118,8 @@ def _fetch(package: str, integrity: str, member: str) -> bytes:
             return stream.read()
 
 
-def _cached(name: str, key: object, make: Any) -> str:
-    digest = hashlib.sha256(repr(key).encode()).hexdigest()[:16]
-    path = CACHE / f"{name}-{digest}"
-    CACHE.mkdir(parents=True, exist_ok=True)
-    with FileLock(f"{path}.lock"):
-        if not path.exists():
-            text = make()
-            scratch = path.with_suffix(".part")
-            scratch.write_text(text, encoding="utf-8")
-            scratch.replace(path)
-    return path.read_text(encoding="utf-8")
+def _cached(name: str, key: object, make: Callable[[], str]) -> str:
+    return cached(name, key, make).read_text(encoding="utf-8")
 
 
 def _cut_rest() -> str:
