@@ -30,11 +30,11 @@ def matrix_command(*, kit: Path, repo: str, devices: tuple[str, ...], labels: st
     """Print the matrix of KIT for a workflow: release branches by devices, one line of JSON."""
     wanted = tuple(each for one in devices for each in one.replace(",", " ").split())
     listed = tuple(each.strip() for each in labels.split(",") if each.strip())
-    found = matrices.matrix(plan.load(kit), repo, devices=wanted, labels=listed)
-    text = json.dumps(found.model_dump(mode="json"), ensure_ascii=False)
-    click.echo(text)
+    matrix = matrices.matrix(plan.load(kit), repo, devices=wanted, labels=listed).model_dump(mode="json")
+    click.echo(json.dumps(matrix, ensure_ascii=False))
     if actions := Actions.here(lambda line: click.echo(line, err=True)):
-        actions.output(matrix=text)
+        # The list alone: GitHub takes any other key of a matrix for a vector, and refuses one that is no list.
+        actions.output(include=json.dumps(matrix["include"], ensure_ascii=False))
 
 
 @click.command("merge")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import contract
 import pytest
+import workflow_parser
 from github import Auth
 from server import StandIn, start
 
@@ -35,6 +36,16 @@ def _contract() -> None:
         )
     contract.rest()
     contract.graph()
+
+
+@pytest.fixture(scope="session")
+def workflow_parser_ready() -> None:
+    """As above: fetched while the user's own cache can be seen."""
+    if shutil.which("npm") is None and not os.environ.get("CI"):
+        pytest.skip(
+            "npm is not on PATH: GitHub's workflow parser cannot be had, so the workflow is not held to it here"
+        )
+    workflow_parser.bundle()
 
 
 @pytest.fixture
