@@ -18,16 +18,15 @@ from pathlib import Path
 from typing import Any
 
 import click
-
-from pipeline.adapters.git import Source, Store
-from pipeline.adapters.git.command import git, must
-from pipeline.adapters.git.merging import version
-from pipeline.errors import BackproofError
-from pipeline.history.calls import suspect_calls
-from pipeline.history.explain import explain
-from pipeline.history.paths import is_secondary
-from pipeline.history.simulate import Landing, Simulation, Simulator
-from pipeline.history.verify import WHOLE, Verdict
+from backproof.adapters.git import Source, Store
+from backproof.adapters.git.command import git, must
+from backproof.adapters.git.merging import version
+from backproof.core.errors import BackproofError
+from backproof.history.api_compat import suspect_calls
+from backproof.history.explain import explain
+from backproof.history.path_filter import is_secondary
+from backproof.history.simulate import Landing, Simulation, Simulator
+from backproof.history.try_causes import WHOLE, Verdict
 
 Row = dict[str, Any]
 

@@ -93,7 +93,7 @@ def shell(folder: Path) -> Run:
 
 
 def ours(folder: Path, *, sample: bool = False) -> Run:
-    command = [sys.executable, "-m", "pipeline", "triage", str(folder), "--json"]
+    command = [sys.executable, "-m", "backproof", "triage", str(folder), "--json"]
     return _timed(command, ROOT, check=True, sample=sample)
 
 

@@ -7,8 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
-
-from pipeline.cli import COMMANDS, CONTEXT, Lazy
+from backproof.cli import COMMANDS, CONTEXT, Lazy
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

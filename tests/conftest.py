@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from backproof.adapters.git import Source, Store
+from backproof.app import demo
+from backproof.kit import plan
 from repositories import Repository
-
-from pipeline import demo, plan
-from pipeline.adapters.git import Source, Store
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -6,13 +6,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from backproof.kit import plan
+from backproof.records.proof import Settings
+from backproof.rundir.context import Context
+from backproof.rundir.ledger import Ledger
+from backproof.stages import fixup, pick
 from target_env import CONV, FILES, FIXED, Target, install, make
-
-from pipeline import plan
-from pipeline.context import Context
-from pipeline.ledger import Ledger
-from pipeline.records import Settings
-from pipeline.stages import fixup, pick
 
 if TYPE_CHECKING:
     from repositories import Repository

@@ -9,7 +9,7 @@ import stat
 import sys
 from typing import TYPE_CHECKING, Any
 
-from pipeline.adapters.overlay import Change
+from backproof.install.overlay import Change
 
 if TYPE_CHECKING:
     from pathlib import Path

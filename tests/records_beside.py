@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from backproof.core.model import Arm, Outcome
+from backproof.records.experiment import ExperimentRecord, ExperimentsRecord
+from backproof.records.host import Deviation, DoctorRecord, Reading
+from backproof.records.upstream_tests import ArmTests, Compared, OwnTest, UpstreamRecord
 from stories import Folder, proved
-
-from pipeline.model import Arm, Outcome
-from pipeline.records_doctor import Deviation, DoctorRecord, Reading
-from pipeline.records_experiment import ExperimentRecord, ExperimentsRecord
-from pipeline.records_tests import ArmTests, Compared, OwnTest, UpstreamRecord
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -6,10 +6,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from pipeline.ledger import Ledger
-from pipeline.model import Arm, Evidence, Finding, Outcome, Record
-from pipeline.plan import Plan
-from pipeline.records import (
+from backproof.core.model import Arm, Evidence, Finding, Outcome, Record
+from backproof.kit.plan import Plan
+from backproof.records.proof import (
     Case,
     Claim,
     FileChange,
@@ -26,6 +25,7 @@ from pipeline.records import (
     ValidateRecord,
     VerifyRecord,
 )
+from backproof.rundir.ledger import Ledger
 
 BASE, PICKED, FIXED = "a" * 40, "b" * 40, "c" * 40
 SOURCE = "d" * 40

@@ -6,6 +6,10 @@ import re
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from backproof.commands.show import show_command
+from backproof.core.model import Arm, Outcome
+from backproof.records.proof import DeviceInventory
+from backproof.report.hypotheses import hypotheses
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from records_beside import (
@@ -23,11 +27,6 @@ from test_render_escape import HOSTILE, NASTY
 from test_render_page import ATTRIBUTES, TAGS, Reader, page
 from test_report import suites
 from test_show import said, saved, shown
-
-from pipeline.commands.show import show_command
-from pipeline.hypotheses import hypotheses
-from pipeline.model import Arm, Outcome
-from pipeline.records import DeviceInventory
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -5,6 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from backproof.core.model import Finding
+from backproof.report import render
+from backproof.triage import triage
 from browser import NARROW, PROGRAM, WIDE, opened
 from records_beside import a_comparison, an_experiment, own_tests, with_doctor, with_experiments, with_own_tests
 from stories import Folder, level_2_cases, plan, proved
@@ -12,10 +15,6 @@ from test_curves import with_load
 from test_render_comment import told
 from test_render_escape import NASTY
 from test_timeline import FAULT
-
-from pipeline import render
-from pipeline.model import Finding
-from pipeline.triage import triage
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

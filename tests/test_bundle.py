@@ -15,15 +15,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from backproof import bundle
+from backproof.bundle import archive as ustar
+from backproof.bundle import envelope
+from backproof.bundle.statement import PREDICATE_TYPE, TYPE
+from backproof.core.errors import HostError
+from backproof.rundir import loaded_run
+from backproof.rundir.ledger import sha256_of
+from backproof.upstream.publish import Loaded
+from backproof.verdict import run_verdict
 from plain_job import make_job
 from stories import Folder, plan, proved
-
-from pipeline import bundle, story, verdict
-from pipeline.bundle import seal, ustar
-from pipeline.bundle.statement import PREDICATE_TYPE, TYPE
-from pipeline.errors import HostError
-from pipeline.ledger import sha256_of
-from pipeline.publish import Loaded
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -34,11 +36,11 @@ SECRET = "s3cret-of-the-environment"  # noqa: S105 - made up
 
 def loaded(folder: Folder) -> Loaded:
     ledger = folder.save()
-    said = verdict.summarise(folder.run, ledger)
+    said = run_verdict.summarise(folder.run, ledger)
     ledger.save_run(said)
     ledger.event("start")
-    told = story.read(ledger, story.before_report(said))
-    return Loaded(ledger=ledger, plan=plan(), story=replace(told, run=verdict.judged(told)), said=said)
+    told = loaded_run.read(ledger, loaded_run.before_report(said))
+    return Loaded(ledger=ledger, plan=plan(), story=replace(told, run=run_verdict.judged(told)), said=said)
 
 
 @pytest.fixture
@@ -47,7 +49,7 @@ def made(tmp_path: Path) -> Path:
 
 
 def inside(file: Path) -> Files:
-    return ustar.read(seal.opened(file), most=1000)
+    return ustar.read(envelope.opened(file), most=1000)
 
 
 def forged(file: Path, change: Callable[[Files], None]) -> Path:
@@ -60,7 +62,7 @@ def forged(file: Path, change: Callable[[Files], None]) -> Path:
             data = files[each["path"]]
             each["sha256"], each["size"], each["redacted"] = hashlib.sha256(data).hexdigest(), len(data), True
     files["manifest.json"] = json.dumps(manifest).encode()
-    file.write_bytes(seal.sealed(ustar.written(files)))
+    file.write_bytes(envelope.sealed(ustar.written(files)))
     return file
 
 
@@ -182,33 +184,33 @@ def test_other_archives_are_refused(tmp_path: Path, name: str, kind: bytes, why:
     plain, file = tmp_path / "plain.tar", tmp_path / "b.tar.gz"
     with tarfile.open(plain, "w") as archive:
         archive.addfile(_member(name, kind), io.BytesIO(b"x"))
-    file.write_bytes(seal.sealed(plain.read_bytes()))
+    file.write_bytes(envelope.sealed(plain.read_bytes()))
     with pytest.raises(HostError) as caught:
         bundle.check(file)
     assert why in caught.value.why
 
 
 def test_what_hides_in_padding_order_or_doubles_is_refused(made: Path) -> None:
-    data = seal.opened(made)
+    data = envelope.opened(made)
     first = len(inside(made)["manifest.json"])
     hidden = bytearray(data)
     hidden[512 + first] ^= 65  # behind the end of the first file
     owner = bytearray(data)
     owner[100:107] = b"0004755"
     for strange in (bytes(hidden), bytes(owner), data + b"x" * 512, data + bytes(512), data[:-512]):
-        made.write_bytes(seal.sealed(strange))
+        made.write_bytes(envelope.sealed(strange))
         with pytest.raises(HostError, match="does not verify"):
             bundle.check(made)
-    made.write_bytes(seal.sealed(ustar.written({"a": b"1"})[:-1024] * 2 + bytes(1024)))
+    made.write_bytes(envelope.sealed(ustar.written({"a": b"1"})[:-1024] * 2 + bytes(1024)))
     with pytest.raises(HostError) as caught:
         bundle.check(made)
     assert "twice" in caught.value.why
 
 
 def test_a_bomb_is_refused_before_it_is_unpacked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(seal, "LARGEST", 1_000_000)
+    monkeypatch.setattr(envelope, "LARGEST", 1_000_000)
     file = tmp_path / "b.tar.gz"
-    file.write_bytes(seal.sealed(bytes(2_000_000)))
+    file.write_bytes(envelope.sealed(bytes(2_000_000)))
     assert file.stat().st_size < 10_000
     with pytest.raises(HostError) as caught:
         bundle.check(file)
@@ -217,8 +219,8 @@ def test_a_bomb_is_refused_before_it_is_unpacked(tmp_path: Path, monkeypatch: py
     with pytest.raises(HostError) as caught:
         bundle.check(file)
     assert "more than 1000000 bytes" in caught.value.why
-    file.write_bytes(seal.sealed(ustar.written({f"f{index}": b"" for index in range(1_900)})[:900_000]))
-    monkeypatch.setattr(seal, "MOST_FILES", 100)
+    file.write_bytes(envelope.sealed(ustar.written({f"f{index}": b"" for index in range(1_900)})[:900_000]))
+    monkeypatch.setattr(envelope, "MOST_FILES", 100)
     with pytest.raises(HostError) as caught:
         bundle.check(file)
     assert "more than 100 files" in caught.value.why
@@ -256,8 +258,8 @@ def test_evidence_that_was_altered_before_is_carried_as_not_established(tmp_path
     run = loaded(folder)
     (folder.path / "verify" / "complete.json").write_text("altered")
     (folder.path / "verify" / "reached.json").unlink()
-    told = story.read(run.ledger, story.before_report(run.said))
-    late = replace(run, story=replace(told, run=verdict.judged(told)))
+    told = loaded_run.read(run.ledger, loaded_run.before_report(run.said))
+    late = replace(run, story=replace(told, run=run_verdict.judged(told)))
     checked = bundle.make(late, tmp_path / "b.tar.gz").checked
     assert checked.told.story.run.outcome == "error"
     assert checked.told.story.altered == {"verify/complete.json", "verify/reached.json"}
@@ -299,7 +301,7 @@ def test_other_programs_read_it(made: Path) -> None:
         names = archive.getnames()
         assert {each.mode for each in archive.getmembers()} == {0o644}
     assert names == sorted(inside(made))
-    assert gzip.decompress(made.read_bytes()) == seal.opened(made)
+    assert gzip.decompress(made.read_bytes()) == envelope.opened(made)
     long = {f"{'folder/' * 20}{'n' * 80}.json": b"1", "ä.txt": b"2"}
     assert ustar.read(ustar.written(long), most=2) == long
     with pytest.raises(ustar.Strange, match="too long"):
@@ -311,7 +313,7 @@ def test_a_manifest_that_names_a_file_twice_is_refused(made: Path) -> None:
     manifest = json.loads(files["manifest.json"])
     manifest["files"].insert(0, {**manifest["files"][0], "sha256": "0" * 64})
     files["manifest.json"] = json.dumps(manifest).encode()
-    made.write_bytes(seal.sealed(ustar.written(files)))
+    made.write_bytes(envelope.sealed(ustar.written(files)))
     with pytest.raises(HostError) as caught:
         bundle.check(made)
     assert "twice" in caught.value.why

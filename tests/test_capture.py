@@ -12,9 +12,8 @@ import tarfile
 from pathlib import Path
 
 import pytest
-
-from pipeline import capture
-from pipeline.errors import HostError
+from backproof.core.errors import HostError
+from backproof.host import capture
 
 NOW = dt.datetime(2027, 2, 14, 10, 0, tzinfo=dt.UTC)
 

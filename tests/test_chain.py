@@ -6,15 +6,14 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from backproof.core.model import Outcome
+from backproof.report import render
+from backproof.report.claim_tree import chain
+from backproof.report.excerpts import NOT_TEXT, excerpt
+from backproof.report.patch_diff import sides
 from stories import FIXED, PICKED, Folder, plan, proved
 from test_render_comment import told
 from test_render_page import Reader, page
-
-from pipeline import render
-from pipeline.chain import chain
-from pipeline.excerpts import NOT_TEXT, excerpt
-from pipeline.model import Outcome
-from pipeline.sides import sides
 
 if TYPE_CHECKING:
     from repositories import Repository

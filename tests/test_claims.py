@@ -6,8 +6,9 @@ import hashlib
 from typing import Any
 
 import pytest
-
-from pipeline.adapters.interpreter import (
+from backproof.core.model import Evidence, Finding, Outcome
+from backproof.devices.check_result import CheckResult, Launch
+from backproof.install.interpreter import (
     CachedFile,
     Copy,
     DistributionFacts,
@@ -16,14 +17,12 @@ from pipeline.adapters.interpreter import (
     PathEntry,
     ProbeFacts,
 )
-from pipeline.adapters.overlay.journal import NOT_A_FILE
-from pipeline.claims.complete import complete
-from pipeline.claims.lines import ChangedLines, changed_lines
-from pipeline.claims.loaded import Wanted, loaded
-from pipeline.claims.reached import LineReach, ReachRecord, Seen, Subject, claim, reach
-from pipeline.devices.check_result import CheckResult, Launch
-from pipeline.model import Evidence, Finding, Outcome
-from pipeline.records import Claim, InstalledFile
+from backproof.install.overlay.journal import NOT_A_FILE
+from backproof.records.proof import Claim, InstalledFile
+from backproof.verdict.claims.complete import complete
+from backproof.verdict.claims.lines import ChangedLines, changed_lines
+from backproof.verdict.claims.loaded import Wanted, loaded
+from backproof.verdict.claims.reached import LineReach, ReachRecord, Seen, Subject, claim, reach
 
 RELEASE, PATCHED, OTHER = "1122334455667788" * 4, "0123456789abcdef" * 4, "fedcba9876543210" * 4
 EVIDENCE = (Evidence(path="verify/found.json", sha256="e" * 64, claim="what was found", command="look"),)

@@ -7,9 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from backproof.cli import COMMANDS, cli
 from click.testing import CliRunner
-
-from pipeline.cli import COMMANDS, cli
 
 DOCS = Path(__file__).parent.parent / "docs"
 

@@ -6,15 +6,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-
-from pipeline.devices import DEVICES, get
-from pipeline.errors import DeviceError, ExitCode, PlanError
-from pipeline.model import Level, Outcome, worst
-from pipeline.stages import STAGES
+from backproof.core.errors import DeviceError, ExitCode, PlanError
+from backproof.core.model import Level, Outcome, worst
+from backproof.devices import DEVICES, get
+from backproof.stages import STAGES
 
 if TYPE_CHECKING:
-    from pipeline.context import Stage
-    from pipeline.devices.protocol import Device
+    from backproof.devices.protocol import Device
+    from backproof.rundir.context import Stage
 
 
 @pytest.mark.parametrize("stage", STAGES, ids=lambda each: each.NAME)

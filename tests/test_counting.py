@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import pytest
-
-from pipeline.counting import are, counted, every
+from backproof.core.plural import are, counted, every
 
 
 @pytest.mark.parametrize(

@@ -7,12 +7,14 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from backproof import devices
+from backproof.core.model import Arm, Level, Outcome
+from backproof.records.proof import DeviceInventory
+from backproof.report import render
+from backproof.rundir import loaded_run
+from backproof.verdict import run_verdict
 from plain_job import PlainJob, make_job
 from stories import Folder, case, plan, proved, three
-
-from pipeline import devices, render, story, verdict
-from pipeline.model import Arm, Level, Outcome
-from pipeline.records import DeviceInventory
 
 
 @pytest.fixture
@@ -77,19 +79,19 @@ def test_no_inventory_lifts_it_above_level_2(tmp_path: Path) -> None:
     """A CPU host can write any inventory: the device's own bound holds."""
     folder = on_cpu(tmp_path)
     facts = {"host": "h", "boot_id": "b", "driver": "d", "runtime": "r"}
-    told = story.read(folder.ledger, folder.run)
+    told = loaded_run.read(folder.ledger, folder.run)
     assert told.validate is not None
     same = told.validate.model_copy(update={"device_facts": facts})
-    assert not verdict.inventory_holds(DeviceInventory.model_validate({"device": "cpu", **facts}), same)
-    assert verdict.summarise(folder.run, folder.ledger).level == Level.EMULATED
+    assert not run_verdict.inventory_holds(DeviceInventory.model_validate({"device": "cpu", **facts}), same)
+    assert run_verdict.summarise(folder.run, folder.ledger).level == Level.EMULATED
     assert devices.get("cpu").LEVEL is Level.EMULATED
 
 
 def test_the_comment_never_calls_it_emulated(tmp_path: Path) -> None:
-    told = story.read(on_cpu(tmp_path / "cpu").ledger, on_cpu(tmp_path / "cpu").run)
-    told = replace(told, run=verdict.judged(told))
+    told = loaded_run.read(on_cpu(tmp_path / "cpu").ledger, on_cpu(tmp_path / "cpu").run)
+    told = replace(told, run=run_verdict.judged(told))
     text = render.comment(told, plan())
     assert "2 checked on a CPU reached" in text
     assert "2 emulated" not in text
     other = proved(tmp_path / "emulator", [case("raw", Arm.BASE, "fail"), case("raw", Arm.FIXED, "pass")])
-    assert "(emulated)" in verdict.summarise(other.run, other.ledger).sentence
+    assert "(emulated)" in run_verdict.summarise(other.run, other.ledger).sentence

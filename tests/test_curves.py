@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from backproof.core.model import Arm
+from backproof.records.serving import Load, Round, Scene, ServeRecord, Spread, Step
+from backproof.report import render
+from backproof.report.load_charts import charts
 from hypothesis import given
 from hypothesis import strategies as st
 from stories import Folder, plan, proved
 from test_render_comment import told
 from test_render_page import Reader
-
-from pipeline import render
-from pipeline.curves import charts
-from pipeline.model import Arm
-from pipeline.records_serving import Load, Round, Scene, ServeRecord, Spread, Step
 
 if TYPE_CHECKING:
     from pathlib import Path

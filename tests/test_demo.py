@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from backproof.adapters.git import Builder, Source
+from backproof.app import demo
+from backproof.core.errors import PlanError
+from backproof.kit import plan
 from kits import write_kit
-
-from pipeline import demo, plan
-from pipeline.adapters.git import Builder, Source
-from pipeline.errors import PlanError
 
 EMULATOR = (
     '[emulator]\noperators = "operators.py"\n[[emulator.model]]\nid = "plain"\nmodel = "plain"\nmeaning = "as it is"\n'

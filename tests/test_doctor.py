@@ -8,23 +8,26 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from backproof import bundle
+from backproof.app import runner
+from backproof.bundle import archive, envelope
+from backproof.cli import cli
+from backproof.core.errors import PlanError
+from backproof.devices.ascend import host_identity
+from backproof.host import baseline
+from backproof.kit import plan as plan_file
+from backproof.records.host import Deviation, DoctorRecord, Reading
+from backproof.rundir.context import Context
+from backproof.rundir.ledger import Ledger
+from backproof.stages import report
+from backproof.upstream import publish
+from backproof.verdict import run_verdict
 from click.testing import CliRunner, Result
 from kits import write_kit
 from stories import proved
 
-from pipeline import bundle, doctor, publish, runner, verdict
-from pipeline import plan as plan_file
-from pipeline.bundle import seal, ustar
-from pipeline.cli import cli
-from pipeline.context import Context
-from pipeline.devices.ascend import place
-from pipeline.errors import PlanError
-from pipeline.ledger import Ledger
-from pipeline.records_doctor import Deviation, DoctorRecord, Reading
-from pipeline.stages import report
-
 if TYPE_CHECKING:
-    from pipeline.records import Run
+    from backproof.records.proof import Run
 
 ROWS = {
     "newer": ("2.10.0.post7", "2.10.0.post4"),
@@ -51,7 +54,7 @@ def by_name(readings: tuple[Reading, ...]) -> dict[str, Reading]:
 
 
 def test_versions_of_a_host(tmp_path: Path) -> None:
-    found = by_name(doctor.read(Path(sys.executable), root=host(tmp_path), env={}))
+    found = by_name(baseline.read(Path(sys.executable), root=host(tmp_path), env={}))
     assert (found["driver"].value, found["CANN"].value) == ("26.1.1", "9.2.0")
     assert found["firmware"].value is None
     assert "could not read /usr/local/Ascend/firmware/version.info" in found["firmware"].why
@@ -60,7 +63,7 @@ def test_versions_of_a_host(tmp_path: Path) -> None:
 
 def test_a_host_with_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
-    found = doctor.read(tmp_path / "python", root=tmp_path, env={})
+    found = baseline.read(tmp_path / "python", root=tmp_path, env={})
     assert [each.value for each in found] == [None] * len(found)
     assert all(each.why for each in found)
 
@@ -70,7 +73,7 @@ def test_a_named_toolkit_wins(tmp_path: Path) -> None:
     other = tmp_path / "opt/cann"
     other.mkdir(parents=True)
     (other / "version.cfg").write_text("# version: 1.0\nruntime_running_version=[9.9.0:9.9.RC1]\n", encoding="utf-8")
-    found = by_name(doctor.read(None, root=tmp_path, env={"ASCEND_HOME_PATH": "/opt/cann"}))
+    found = by_name(baseline.read(None, root=tmp_path, env={"ASCEND_HOME_PATH": "/opt/cann"}))
     assert found["CANN"].value == "9.9.RC1"
 
 
@@ -80,20 +83,20 @@ def test_a_target_that_prints_a_banner(tmp_path: Path) -> None:
         f'#!/bin/sh\necho "backproof-doctor? no, a banner"\nexec {sys.executable} "$@"\n', encoding="utf-8"
     )
     python.chmod(0o755)
-    found = by_name(doctor.read(python, root=tmp_path, env={}))
+    found = by_name(baseline.read(python, root=tmp_path, env={}))
     assert "not installed" in found["vllm"].why
 
 
 @pytest.mark.parametrize("verdict", ROWS)
 def test_verdicts(verdict: str) -> None:
     have, want = ROWS[verdict]
-    (row,) = doctor.compare([Reading(name="torch-npu", value=have)], {"torch_npu": want})
+    (row,) = baseline.compare([Reading(name="torch-npu", value=have)], {"torch_npu": want})
     assert row.verdict == verdict
 
 
 def test_not_read_and_extra() -> None:
     readings = [Reading(name="driver", value=None, why="because"), Reading(name="vllm", value="0.30")]
-    rows = doctor.compare(readings, {"driver": "26.0.RC1", "fla_npu": "1.0"})
+    rows = baseline.compare(readings, {"driver": "26.0.RC1", "fla_npu": "1.0"})
     assert [(row.name, row.verdict) for row in rows] == [
         ("driver", "not read"),
         ("fla_npu", "not read"),
@@ -103,7 +106,7 @@ def test_not_read_and_extra() -> None:
 
 
 def test_arguments() -> None:
-    rows = doctor.compare_arguments(
+    rows = baseline.compare_arguments(
         [
             "--max-num-seqs",
             "32",
@@ -123,7 +126,7 @@ def test_arguments() -> None:
 
 
 def test_environment_looks_at_the_baseline_only() -> None:
-    rows = doctor.compare_environment({"A": "1", "B": "2"}, {"A": "1", "B": "3", "SECRET_TOKEN": "x"})
+    rows = baseline.compare_environment({"A": "1", "B": "2"}, {"A": "1", "B": "3", "SECRET_TOKEN": "x"})
     assert [(row.name, row.found, row.verdict) for row in rows] == [("B", "3", "different")]
 
 
@@ -143,7 +146,7 @@ def run_of(path: Path, kit: Path) -> Path:
     settings = folder.run.settings.model_copy(update={"kit": str(kit), "python": sys.executable})
     run = folder.run.model_copy(update={"settings": settings})
     folder.ledger.save_run(run)
-    folder.ledger.save_run(verdict.summarise(run, folder.ledger))
+    folder.ledger.save_run(run_verdict.summarise(run, folder.ledger))
     return path
 
 
@@ -173,7 +176,7 @@ def test_with_a_run_the_comparison_is_evidence_and_changes_no_verdict(
     assert judged(run) == before
     stages = {each["stage"]: each for each in json.loads((run / "run.json").read_text())["stages"]}
     assert stages["doctor"]["evidence"][0]["path"] == "doctor/doctor.json"
-    again = verdict.summarise(*_reread(run))
+    again = run_verdict.summarise(*_reread(run))
     assert (again.outcome, again.level) == before[:2], "judged again with it, it is the same"
 
 
@@ -204,8 +207,8 @@ def test_the_bundle_has_it_and_verifies(tmp_path: Path) -> None:
     files = {each.path for each in made.checked.manifest.files}
     assert "run/doctor/doctor.json" in files
     assert made.checked.told.story.doctor is not None
-    here = place.here()
-    text = ustar.read(seal.opened(made.file), most=1000)["run/doctor/doctor.json"].decode()
+    here = host_identity.here()
+    text = archive.read(envelope.opened(made.file), most=1000)["run/doctor/doctor.json"].decode()
     assert here.boot_id not in text
     assert sys.executable not in text
 

@@ -5,23 +5,22 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
+from backproof.adapters.git import Store
+from backproof.core.errors import PersonNeeded, PlanError
+from backproof.core.model import Outcome
+from backproof.kit import insertion as anchored
+from backproof.kit import plan
+from backproof.records.proof import FixupRecord
+from backproof.stages import fixup, pick
 from hypothesis import given
 from hypothesis import strategies as st
 from test_pick import context, fix_on_main
 
-from pipeline import anchored, plan
-from pipeline.adapters.git import Store
-from pipeline.errors import PersonNeeded, PlanError
-from pipeline.model import Outcome
-from pipeline.records import FixupRecord
-from pipeline.stages import fixup, pick
-
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from backproof.rundir.context import Context
     from repositories import Repository
-
-    from pipeline.context import Context
 
 SOURCE = "def f(n):\n    # a comment\n    a = g(n + 1,\n          'k')  # why\n    return a\n"
 INSERTION = 'schema = 1\nfile = "pkg/f.py"\nscope = "f"\nafter = "a = g(n + 1, \\"k\\")"\ninsert = "a[-1].zero_()"\n'

@@ -10,17 +10,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from backproof.core.errors import ExitCode, HostError, PersonNeeded, PlanError
+from backproof.core.model import Arm, Outcome
+from backproof.install import arms, overlay
+from backproof.records.proof import InstallRecord
+from backproof.rundir.ledger import sha256_of
+from backproof.stages import install as stage
 from installed_kit import BACKEND, NEW, Prepared, prepare
 from overlay_site import picture
 from target_env import CONV, FILES, FIXED, Target, install, make
-
-from pipeline import arms
-from pipeline.adapters import overlay
-from pipeline.errors import ExitCode, HostError, PersonNeeded, PlanError
-from pipeline.ledger import sha256_of
-from pipeline.model import Arm, Outcome
-from pipeline.records import InstallRecord
-from pipeline.stages import install as stage
 
 if TYPE_CHECKING:
     from repositories import Repository

@@ -5,12 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-
-from pipeline import judge
-from pipeline.devices.check_result import CheckResult, Fault, Loaded, TestResult
-from pipeline.model import Arm, Evidence, Outcome
-from pipeline.plan import Check, Expected
-from pipeline.records import Case
+from backproof.core.model import Arm, Evidence, Outcome
+from backproof.devices.check_result import CheckResult, Fault, Loaded, TestResult
+from backproof.kit.plan import Check, Expected
+from backproof.records.proof import Case
+from backproof.verdict import judge
 
 PROOF = Expected(base="fault:mte-out-of-range", pick="pass", fixed="pass")
 GUARD = Expected(base="pass", pick="pass", fixed="pass", role="guard")

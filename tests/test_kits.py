@@ -9,14 +9,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-
-from pipeline import app, demo, plan
-from pipeline.adapters.git import Builder
-from pipeline.devices import DEVICES
-from pipeline.model import Arm, Level, Outcome
+from backproof.adapters.git import Builder
+from backproof.app import demo, execution
+from backproof.core.model import Arm, Level, Outcome
+from backproof.devices import DEVICES
+from backproof.kit import plan
 
 if TYPE_CHECKING:
-    from pipeline.plan import Plan, Target
+    from backproof.kit.plan import Plan, Target
 
 PATCHES = Path(__file__).parent.parent / "patches"
 KITS = sorted(each.parent for each in PATCHES.glob(f"*/{plan.PLAN_FILE}"))
@@ -121,14 +121,14 @@ def small(kit: Path) -> tuple[Path, Path]:
 def test_a_kit_with_a_small_target_passes(kit: Path, small: tuple[Path, Path], tmp_path: Path) -> None:
     python, upstream = small
     the_plan = plan.load(kit)
-    request = app.Request(
+    request = execution.Request(
         folder=tmp_path / "run",
         kit=str(kit),
         repo=str(upstream),
         python=str(python),
         device=demo.device_of(the_plan, kit),
     )
-    done = app.run(request, _say)
+    done = execution.run(request, _say)
     assert (done.outcome, done.level) == (Outcome.PASS, Level.EMULATED)
     assert [done.arms[arm].outcome for arm in (Arm.BASE, Arm.PICK, Arm.FIXED)] == [
         Outcome.FAIL,

@@ -9,15 +9,14 @@ from io import FileIO
 from pathlib import Path
 
 import pytest
+from backproof.core.errors import HostError, PlanError
+from backproof.core.model import Outcome
+from backproof.core.redaction import redact
+from backproof.records.proof import PickRecord, Run, Settings
+from backproof.rundir import ledger
+from backproof.rundir.ledger import Ledger, digest_of, write_atomic
 from hypothesis import given
 from hypothesis import strategies as st
-
-from pipeline import ledger
-from pipeline.errors import HostError, PlanError
-from pipeline.ledger import Ledger, digest_of, write_atomic
-from pipeline.model import Outcome
-from pipeline.records import PickRecord, Run, Settings
-from pipeline.redaction import redact
 
 
 def a_run() -> Run:
@@ -76,7 +75,7 @@ def test_a_failed_write_leaves_the_old_content_and_no_litter(tmp_path: Path, mon
     assert [each.name for each in tmp_path.iterdir()] == ["run.json"]
 
 
-HOLD = "import sys; from pathlib import Path; from pipeline.ledger import Ledger\nwith Ledger(Path(sys.argv[1])).locked():\n    print('held', flush=True); sys.stdin.read()"
+HOLD = "import sys; from pathlib import Path; from backproof.rundir.ledger import Ledger\nwith Ledger(Path(sys.argv[1])).locked():\n    print('held', flush=True); sys.stdin.read()"
 
 
 def test_two_runs_on_one_folder_and_a_killed_holder(tmp_path: Path) -> None:

@@ -6,8 +6,7 @@ from itertools import permutations
 from typing import Any
 
 import pytest
-
-from pipeline.model import Outcome, shown, worst
+from backproof.core.model import Outcome, shown, worst
 
 WORST_FIRST = ("fail", "person-needed", "error", "inconclusive", "aborted", "skip", "pass")
 EXIT = {"fail": 1, "person-needed": 3, "error": 4, "inconclusive": 4, "aborted": 4, "skip": 0, "pass": 0}

@@ -8,11 +8,10 @@ import shutil
 from pathlib import Path
 
 import pytest
+from backproof.core.errors import ExitCode, HostError, PersonNeeded, PlanError
+from backproof.install import overlay
+from backproof.install.overlay import Change, Session, registry
 from overlay_site import GUARDS, NEW, OLD, build, changes, one_more, picture, tag
-
-from pipeline.adapters import overlay
-from pipeline.adapters.overlay import Change, Session, registry
-from pipeline.errors import ExitCode, HostError, PersonNeeded, PlanError
 
 
 @pytest.fixture(autouse=True)

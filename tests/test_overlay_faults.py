@@ -12,11 +12,10 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import pytest
+from backproof.core.errors import ExitCode, HostError
+from backproof.install import overlay
+from backproof.install.overlay import Change, Session, registry
 from overlay_site import GUARDS, NEW, build, changes, one_more, picture
-
-from pipeline.adapters import overlay
-from pipeline.adapters.overlay import Change, Session, registry
-from pipeline.errors import ExitCode, HostError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -123,7 +122,7 @@ _LIVING = """
 import sys
 from pathlib import Path
 from overlay_site import changes
-from pipeline.adapters.overlay import Session
+from backproof.install.overlay import Session
 session = Session.open(Path(sys.argv[1]), owner="the living")
 session.put(changes())
 print("ready", flush=True)

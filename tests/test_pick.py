@@ -10,16 +10,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from backproof.adapters.git import Store
+from backproof.core.errors import HostError, PlanError
+from backproof.core.model import Outcome
+from backproof.kit import plan
+from backproof.records.proof import PickRecord, Settings, StageResult
+from backproof.rundir.context import Context
+from backproof.rundir.ledger import Ledger
+from backproof.stages import pick
 from kits import write_kit
-
-from pipeline import plan
-from pipeline.adapters.git import Store
-from pipeline.context import Context
-from pipeline.errors import HostError, PlanError
-from pipeline.ledger import Ledger
-from pipeline.model import Outcome
-from pipeline.records import PickRecord, Settings, StageResult
-from pipeline.stages import pick
 
 if TYPE_CHECKING:
     from repositories import Repository

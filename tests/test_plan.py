@@ -8,10 +8,9 @@ from pathlib import Path
 
 import jsonschema
 import pytest
+from backproof.core.errors import PlanError
+from backproof.kit import plan
 from kits import write_kit
-
-from pipeline import plan
-from pipeline.errors import PlanError
 
 KIT = Path(__file__).parent.parent / "patches" / "19353"
 

@@ -10,11 +10,10 @@ import zipfile
 from pathlib import Path
 
 import pytest
+from backproof.core.errors import ExitCode, PlanError, TargetError
+from backproof.install.interpreter import ModuleFacts, ProbeFacts, probe
+from backproof.kit.plan import Service
 from target_env import CONV, FILES, FIXED, Target, install, make
-
-from pipeline.adapters.interpreter import ModuleFacts, ProbeFacts, probe
-from pipeline.errors import ExitCode, PlanError, TargetError
-from pipeline.plan import Service
 
 _ALL = Path("~/.pyenv/versions").expanduser().glob("3.*/bin/python")
 PYTHONS = sorted(each for each in _ALL if int(each.parts[-3].split(".")[1]) >= 8)
@@ -71,7 +70,9 @@ def test_the_distribution_and_the_interpreter_are_described(target: Target) -> N
     assert found.record_sha256 == hashlib.sha256(record).hexdigest()
     assert facts.interpreter.prefix == str(target.folder)
     assert facts.interpreter.purelib == str(target.site)
-    assert not any("target/probe" in each.entry or each.entry.endswith("pipeline/target") for each in facts.path)
+    assert not any(
+        "target/probe" in each.entry or each.entry.endswith("pipeline/backproof/target") for each in facts.path
+    )
 
 
 def test_nothing_of_the_target_is_imported_or_compiled(target: Target) -> None:

@@ -9,17 +9,18 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from backproof.core.model import Arm, Finding, Outcome
+from backproof.records.proof import Claim, Conflict
+from backproof.report import render
+from backproof.report.view import Outline
+from backproof.rundir import loaded_run
+from backproof.verdict import run_verdict
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from stories import SOURCE, WARNING, Folder, case, level_2_cases, plan, proved, three
 from test_render_escape import ALIVE, HOSTILE, NASTY, flat, words
 from test_verdict import INVENTORY
-
-from pipeline import render, story, verdict
-from pipeline.model import Arm, Finding, Outcome
-from pipeline.outline import Outline
-from pipeline.records import Claim, Conflict
 
 GOLDEN = Path(__file__).parent / "golden" / "comment-level-2.md"
 TEMPLATES = Path(__file__).parent.parent / "reports"
@@ -28,9 +29,9 @@ HARDWARE = re.compile(r"\b(npu|a2|a3|ascend|hardware|910\w*|verified on)\b", re.
 NOT_CLAIMS = ("Not established", "Run it again", "Evidence:")
 
 
-def told(folder: Folder) -> story.Story:
-    found = story.read(folder.ledger, folder.run)
-    return replace(found, run=verdict.judged(found))
+def told(folder: Folder) -> loaded_run.Story:
+    found = loaded_run.read(folder.ledger, folder.run)
+    return replace(found, run=run_verdict.judged(found))
 
 
 def comment(folder: Folder, **changes: Any) -> str:
@@ -164,7 +165,7 @@ def test_paths_of_this_machine_become_the_words_of_the_commands(tmp_path: Path) 
     finding = Finding(severity="warning", text="look")
     folder.stages[-1] = folder.stages[-1].model_copy(update={"findings": (finding,)})
     for text in (comment(folder), render.page(told(folder), plan())):
-        assert "PYTHON BACKPROOF/pipeline/x.py RUN/out ~/y" in text
+        assert "PYTHON BACKPROOF/backproof/report/x.py RUN/out ~/y" in text
         assert str(tmp_path) not in text
 
 
@@ -317,11 +318,11 @@ def big(path: Path) -> Folder:
 
 
 @pytest.fixture(scope="module")
-def big_story(tmp_path_factory: pytest.TempPathFactory) -> story.Story:
+def big_story(tmp_path_factory: pytest.TempPathFactory) -> loaded_run.Story:
     return told(big(tmp_path_factory.mktemp("big")))
 
 
-def test_ten_thousand_of_everything_fit_a_comment(big_story: story.Story) -> None:
+def test_ten_thousand_of_everything_fit_a_comment(big_story: loaded_run.Story) -> None:
     text = render.comment(big_story, plan())
     assert len(text) <= render.COMMENT_LIMIT
     assert "**FAIL: the backport does not hold. rows under model-9999-" in text
@@ -334,7 +335,7 @@ def test_ten_thousand_of_everything_fit_a_comment(big_story: story.Story) -> Non
     assert text.index("model-9999-", text.index("### Checks")) < text.index("model-0-", text.index("### Checks"))
 
 
-def test_the_page_of_ten_thousand_stays_small(big_story: story.Story) -> None:
+def test_the_page_of_ten_thousand_stays_small(big_story: loaded_run.Story) -> None:
     assert len(render.page(big_story, plan())) < 12_000_000
 
 

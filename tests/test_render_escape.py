@@ -6,11 +6,10 @@ import re
 from typing import TYPE_CHECKING
 
 import pytest
+from backproof.core import escape
 from hypothesis import example, given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
-
-from pipeline import escape
 
 if TYPE_CHECKING:
     from markdown_it.token import Token

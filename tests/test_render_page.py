@@ -8,15 +8,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from backproof.core.model import Finding
+from backproof.records.audit import AuditRecord
+from backproof.report import render
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from stories import plan, proved
 from test_render_comment import ALL, hostile_folder, told
 from test_render_escape import HOSTILE, NASTY
-
-from pipeline import render
-from pipeline.audited import AuditRecord
-from pipeline.model import Finding
 
 VOID = {"meta", "br"}
 TAG_NAMES = """html head meta title style body header div main section aside article footer h1 h2 h3 p ol ul li dl dt dd b

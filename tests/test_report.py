@@ -10,19 +10,19 @@ from xml.etree import ElementTree as ET
 
 import jsonschema
 import pytest
+from backproof.core.errors import HostError
+from backproof.core.model import Arm, Outcome
+from backproof.kit import plan as plan_file
+from backproof.records.proof import Run, StageResult
+from backproof.report import junit
+from backproof.rundir.context import Context
+from backproof.stages import report
+from backproof.verdict import run_verdict
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from stories import Folder, case, plan, proved, three
 from test_render_comment import ALL, failed, hostile_folder, no_device, stopped, told, undecided
 from test_render_escape import HOSTILE, NASTY
-
-from pipeline import junit, verdict
-from pipeline import plan as plan_file
-from pipeline.context import Context
-from pipeline.errors import HostError
-from pipeline.model import Arm, Outcome
-from pipeline.records import Run, StageResult
-from pipeline.stages import report
 
 SCHEMAS = Path(__file__).parent.parent / "docs" / "schema"
 DRAFT = "https://json-schema.org/draft/2020-12/schema"
@@ -36,7 +36,7 @@ def context(folder: Folder, said: list[str] | None = None) -> Context:
 def finish(folder: Folder, result: StageResult) -> Run:
     """As the runner does it."""
     folder.stages = [each for each in folder.stages if each.stage != result.stage] + [result]
-    run = verdict.summarise(folder.run, folder.ledger)
+    run = run_verdict.summarise(folder.run, folder.ledger)
     folder.ledger.save_run(run)
     return run
 
@@ -62,7 +62,7 @@ def test_the_run_of_the_demo_is_as_documented(tmp_path: Path) -> None:
         "sentence": run.arms[Arm.BASE].sentence,
     }
     assert {key for each in data["evidence"] for key in each} == {"path", "sha256", "claim", "command"}
-    assert data["files"] == {name: name for name in verdict.FILES}
+    assert data["files"] == {name: name for name in run_verdict.FILES}
     assert all(folder.ledger.holds(each) for each in run.evidence)
 
 
@@ -71,7 +71,7 @@ def test_numbers_in_the_comment_are_places_in_run_json(tmp_path: Path) -> None:
     run = finish(folder, report.run(context(folder)))
     comment = (tmp_path / "comment.md").read_text()
     for index, each in enumerate(run.evidence, 1):
-        if each.path not in {"verify/verify.json", *verdict.FILES}:
+        if each.path not in {"verify/verify.json", *run_verdict.FILES}:
             assert f"- [e{index}] `{each.path}` `{each.sha256}`" in comment
 
 

@@ -9,14 +9,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from backproof.app import runner
+from backproof.core.errors import BackproofError, HostError, Interrupted, PersonNeeded, PlanError
+from backproof.core.model import Arm, Evidence, Finding, Outcome
+from backproof.kit import plan
+from backproof.records.proof import ArmSummary, Run, Settings, StageResult
+from backproof.rundir.context import Context
+from backproof.rundir.ledger import Ledger, digest_of
 from kits import write_kit
-
-from pipeline import plan, runner
-from pipeline.context import Context
-from pipeline.errors import BackproofError, HostError, Interrupted, PersonNeeded, PlanError
-from pipeline.ledger import Ledger, digest_of
-from pipeline.model import Arm, Evidence, Finding, Outcome
-from pipeline.records import ArmSummary, Run, Settings, StageResult
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -6,16 +6,17 @@ import json
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from backproof.cli import cli
+from backproof.commands.show import diff_command, runs_command, show_command
+from backproof.core.errors import PlanError
+from backproof.core.model import Finding, Outcome
+from backproof.records.proof import FileChange, FixupRecord
+from backproof.report import run_diff
+from backproof.rundir import loaded_run
+from backproof.verdict import run_verdict
 from click.testing import CliRunner
 from stories import FIXED, Folder, level_2_cases, proved, three
 from test_curves import with_load
-
-from pipeline import rundiff, story, verdict
-from pipeline.cli import cli
-from pipeline.commands.show import diff_command, runs_command, show_command
-from pipeline.errors import PlanError
-from pipeline.model import Finding, Outcome
-from pipeline.records import FileChange, FixupRecord
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 def saved(folder: Folder) -> Path:
     """As the runner leaves it: judged."""
     ledger = folder.save()
-    ledger.save_run(verdict.summarise(folder.run, ledger))
+    ledger.save_run(run_verdict.summarise(folder.run, ledger))
     return folder.path
 
 
@@ -146,8 +147,8 @@ def test_diff_says_what_one_run_does_not_have(tmp_path: Path) -> None:
     whole = proved(tmp_path / "whole")
     saved(short), saved(whole)
     (whole.path / "install/install.json").write_text("{}")
-    one, two = (story.read(each.ledger, each.run) for each in (short, whole))
-    found = rundiff.compare(one, two)
+    one, two = (loaded_run.read(each.ledger, each.run) for each in (short, whole))
+    found = run_diff.compare(one, two)
     assert next(each for each in found.changes if each.name == "tree of fixed").before is None
     assert any("install/install.json is missing or altered" in note for note in found.notes)
     assert not any(each.name == "project" for each in found.changes), "an altered record is not compared"
@@ -193,7 +194,7 @@ def test_the_commands_are_on_the_command_line(name: str) -> None:
 def test_a_sentence_that_goes_to_a_file_is_one_line(tmp_path: Path) -> None:
     folder = saved(proved(tmp_path))
     done = CliRunner(env={"COLUMNS": None}).invoke(show_command, [str(folder)], catch_exceptions=False)
-    sentence = verdict.summarise(proved(tmp_path).run, proved(tmp_path).ledger).sentence
+    sentence = run_verdict.summarise(proved(tmp_path).run, proved(tmp_path).ledger).sentence
     assert len(sentence) > 80
     assert sentence in done.stdout.splitlines()
 
@@ -217,7 +218,7 @@ def test_a_command_that_is_misspelt_is_met_with_the_right_one() -> None:
 
 def test_a_run_that_was_killed_shows_no_verdict(tmp_path: Path) -> None:
     folder = proved(tmp_path)
-    folder.ledger.save_run(verdict.unfinished(folder.run))
+    folder.ledger.save_run(run_verdict.unfinished(folder.run))
     text = said(show_command, tmp_path)
     assert "the command has not finished" in text
     assert "PASS" not in text

@@ -9,15 +9,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from backproof.records.triage import Point
+from backproof.report import render
+from backproof.report.broken_axis import Axis, length
+from backproof.report.timeline import Timeline
+from backproof.triage import TriageResult, triage
 from hypothesis import given
 from hypothesis import strategies as st
 from test_render_page import Reader
-
-from pipeline import render
-from pipeline.axis import Axis, length
-from pipeline.timeline import Timeline
-from pipeline.triage import TriageResult, triage
-from pipeline.triage.result import Point
 
 SECOND = 1_000_000
 ZERO = 1_793_700_902_118_204
@@ -109,7 +108,7 @@ def test_the_command_writes_the_page_and_hostile_logs_stay_text(tmp_path: Path) 
         text = FAULT.format(us=rank, rank=rank, more="</svg><script>alert(1)</script>\x1b[31m")
         (folder / f"plog-{rank}_20270214100000001.log").write_text(text)
     out = tmp_path / "page.html"
-    command = [sys.executable, "-m", "pipeline", "triage", str(logs), "--html", str(out)]
+    command = [sys.executable, "-m", "backproof", "triage", str(logs), "--html", str(out)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 1, done.stderr
     made = out.read_text("utf-8")

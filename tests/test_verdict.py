@@ -7,17 +7,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from backproof.core.model import Arm, Outcome
+from backproof.records.proof import Case, DeviceInventory, Run, VerifyRecord
+from backproof.rundir import loaded_run
+from backproof.verdict import run_verdict
 from stories import Folder, case, level_2_cases, proved, three
-
-from pipeline import story, verdict
-from pipeline.model import Arm, Outcome
-from pipeline.records import Case, DeviceInventory, Run, VerifyRecord
 
 FAULT = "fault:out-of-range"
 
 
 def summary(folder: Folder) -> Run:
-    return verdict.summarise(folder.run, folder.ledger)
+    return run_verdict.summarise(folder.run, folder.ledger)
 
 
 def test_all_stages_pass_on_the_emulator_is_level_2(tmp_path: Path) -> None:
@@ -101,7 +101,7 @@ def test_an_arm_without_red_is_green(tmp_path: Path) -> None:
 def test_an_arm_counts_red_and_unknown_and_calls_nothing_green_that_nobody_saw(
     cases: list[Case], outcome: Outcome, as_expected: bool, sentence: str
 ) -> None:
-    arm = verdict.arm_summaries(cases)[Arm.PICK]
+    arm = run_verdict.arm_summaries(cases)[Arm.PICK]
     assert (arm.outcome, arm.as_expected, arm.sentence) == (outcome, as_expected, sentence)
 
 
@@ -232,7 +232,7 @@ def test_evidence_outside_the_run_folder_does_not_hold(tmp_path: Path) -> None:
     outside = folder.proof("x", "text", "a claim").model_copy(update={"path": "../x"})
     (tmp_path / "x").write_text("text")
     folder.stage("fixup", evidence=(outside,))
-    assert story.read(folder.ledger, folder.run).altered == {"../x"}
+    assert loaded_run.read(folder.ledger, folder.run).altered == {"../x"}
 
 
 def test_a_record_that_no_stage_registered_does_not_count(tmp_path: Path) -> None:
@@ -313,7 +313,7 @@ def test_every_verdict_of_a_case_on_every_arm_is_a_pass_only_when_expected() -> 
     words = ("as-expected", "not-discriminating", "not-reproduced", "unexpected", "failed", "error")
     for word, arm, role in product(words, Arm, ("proof", "guard", "limit")):
         made: Case = case("raw", arm, "fail", verdict=word, role=role)
-        assert (verdict.case_outcome(made) is Outcome.PASS) == (word == "as-expected")
+        assert (run_verdict.case_outcome(made) is Outcome.PASS) == (word == "as-expected")
 
 
 def test_a_proof_is_red_on_base_and_green_on_fixed() -> None:
@@ -324,7 +324,7 @@ def test_a_proof_is_red_on_base_and_green_on_fixed() -> None:
         *three("never-ran", "error", "pass", "pass")[1:],
         *three("guard", "fail", "pass", "pass", role="guard"),
     ]
-    assert verdict.proofs(told) == (("rows", "good"),)
+    assert run_verdict.proofs(told) == (("rows", "good"),)
 
 
 def with_claims(path: Path, **changes: Any) -> Folder:
@@ -439,7 +439,7 @@ def test_a_limit_that_is_green_with_the_backport_is_none() -> None:
         *three("gone", "fail", "fail", "pass", role="limit"),
         *three("proof", "fail", "fail", "fail"),
     ]
-    assert verdict.declared_limits(told) == ("rows under held on fixed: fail, as expected",)
+    assert run_verdict.declared_limits(told) == ("rows under held on fixed: fail, as expected",)
 
 
 @pytest.mark.parametrize(
@@ -455,14 +455,14 @@ def test_a_limit_that_is_green_with_the_backport_is_none() -> None:
     ],
 )
 def test_a_proof_that_passes_on_base_is_none_whatever_its_verdict_says(made: Case, outcome: Outcome) -> None:
-    assert verdict.case_outcome(made) is outcome
+    assert run_verdict.case_outcome(made) is outcome
 
 
 def test_a_run_is_judged_again_unless_its_command_never_ended(tmp_path: Path) -> None:
     folder = proved(tmp_path)
     judged = summary(folder).model_copy(update={"files": {"comment.md": "comment.md"}})
-    assert verdict.as_left(judged, judged) is judged
-    left = verdict.as_left(verdict.unfinished(folder.run), judged)
+    assert run_verdict.as_left(judged, judged) is judged
+    left = run_verdict.as_left(run_verdict.unfinished(folder.run), judged)
     assert left == judged.model_copy(
         update={
             "outcome": Outcome.ERROR,

@@ -9,16 +9,15 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
+from backproof.core.errors import PlanError, TargetError
+from backproof.core.model import Outcome
+from backproof.install import overlay
+from backproof.kit.plan import Service
+from backproof.records.proof import Claim, VerifyRecord
+from backproof.stages import install as installing
+from backproof.stages import verify as stage
 from installed_kit import NEW, Prepared, prepare
 from target_env import CONV, FILES, FIXED, install
-
-from pipeline.adapters import overlay
-from pipeline.errors import PlanError, TargetError
-from pipeline.model import Outcome
-from pipeline.plan import Service
-from pipeline.records import Claim, VerifyRecord
-from pipeline.stages import install as installing
-from pipeline.stages import verify as stage
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -5,13 +5,12 @@ from __future__ import annotations
 import hashlib
 
 import pytest
+from backproof.core.model import Outcome
+from backproof.devices.check_result import CheckResult, Launch
+from backproof.verdict.claims.lines import changed_lines
+from backproof.verdict.claims.reached import Seen, Subject, claim, reach
 from hypothesis import given
 from hypothesis import strategies as st
-
-from pipeline.claims.lines import changed_lines
-from pipeline.claims.reached import Seen, Subject, claim, reach
-from pipeline.devices.check_result import CheckResult, Launch
-from pipeline.model import Outcome
 
 BEFORE = b'''"""doc"""
 import os

@@ -10,22 +10,29 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from backproof.core.errors import PlanError
+from backproof.core.model import Arm, Evidence, Finding, Outcome
+from backproof.devices.check_result import CheckResult, Loaded, TestResult
+from backproof.install import overlay
+from backproof.install.interpreter import InterpreterFacts, ProbeFacts
+from backproof.kit import plan
+from backproof.kit.plan import Check, Expected
+from backproof.records.proof import (
+    Claim,
+    FixupRecord,
+    InstalledFile,
+    InstallRecord,
+    Settings,
+    StageResult,
+    VerifyRecord,
+)
+from backproof.rundir.context import Context
+from backproof.rundir.ledger import Ledger, sha256_of
+from backproof.stages import install as installing
+from backproof.stages import verify as stage
+from backproof.verdict.claims.reached import LineReach, ReachRecord
 from installed_kit import NEW, PLAN, Prepared, prepare
 from target_env import CONV, FILES, FIXED, install, make
-
-from pipeline import plan
-from pipeline.adapters import overlay
-from pipeline.adapters.interpreter import InterpreterFacts, ProbeFacts
-from pipeline.claims.reached import LineReach, ReachRecord
-from pipeline.context import Context
-from pipeline.devices.check_result import CheckResult, Loaded, TestResult
-from pipeline.errors import PlanError
-from pipeline.ledger import Ledger, sha256_of
-from pipeline.model import Arm, Evidence, Finding, Outcome
-from pipeline.plan import Check, Expected
-from pipeline.records import Claim, FixupRecord, InstalledFile, InstallRecord, Settings, StageResult, VerifyRecord
-from pipeline.stages import install as installing
-from pipeline.stages import verify as stage
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -8,37 +8,36 @@ import sys
 from importlib import resources
 from pathlib import Path
 
+import backproof
 import pytest
-
-import pipeline
 
 pytestmark = pytest.mark.skipif(os.environ.get("BACKPROOF_WHEEL") != "1", reason="runs in the tox environment `wheel`")
 
 
-def backproof(*args: str, cwd: Path) -> subprocess.CompletedProcess[str]:
+def call(*args: str, cwd: Path) -> subprocess.CompletedProcess[str]:
     command = Path(sys.executable).with_name("backproof")
     return subprocess.run([command, *args], cwd=cwd, capture_output=True, text=True, check=False)
 
 
 def test_the_package_under_test_is_the_installed_one() -> None:
-    assert "site-packages" in Path(pipeline.__file__).parts
+    assert "site-packages" in Path(backproof.__file__).parts
 
 
 @pytest.mark.parametrize(
     "name", ["_reports/comment.md.j2", "_reports/report.html.j2", "target/run_check.py", "target/probe.py"]
 )
 def test_data_files_are_in_the_wheel(name: str) -> None:
-    assert resources.files("pipeline").joinpath(name).is_file()
+    assert resources.files("backproof").joinpath(name).is_file()
 
 
 def test_the_command_answers(tmp_path: Path) -> None:
-    done = backproof("--help", cwd=tmp_path)
+    done = call("--help", cwd=tmp_path)
     assert done.returncode == 0
     assert "130 interrupted" in done.stdout
 
 
 def test_no_kit_here_is_a_usage_error_with_a_next_step(tmp_path: Path) -> None:
-    done = backproof("demo", cwd=tmp_path)
+    done = call("demo", cwd=tmp_path)
     assert done.returncode == 2
     assert "next: name a kit" in done.stderr
     assert done.stdout == ""

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import pytest
+from backproof.core.model import Arm, Level, Outcome
+from backproof.verdict import sentences
 from stories import case
-
-from pipeline import wording
-from pipeline.model import Arm, Level, Outcome
 
 BRANCH = "release/1"
 
@@ -82,7 +81,7 @@ BRANCH = "release/1"
     ],
 )
 def test_the_sentence_of_a_pass(level: Level | None, device: str, proofs: int, limits: int, sentence: str) -> None:
-    assert wording.pass_sentence(level, branch=BRANCH, device=device, proofs=proofs, limits=limits) == sentence
+    assert sentences.pass_sentence(level, branch=BRANCH, device=device, proofs=proofs, limits=limits) == sentence
 
 
 @pytest.mark.parametrize(
@@ -99,23 +98,23 @@ def test_the_sentence_of_a_pass(level: Level | None, device: str, proofs: int, l
     ],
 )
 def test_the_sentence_of_every_other_end(outcome: Outcome, cause: str, sentence: str) -> None:
-    assert wording.other_sentence(outcome, cause) == sentence
+    assert sentences.other_sentence(outcome, cause) == sentence
 
 
 def test_a_case_is_told_with_the_first_thing_that_went_wrong_where_there_is_one() -> None:
     red = case("raw", Arm.BASE, "fail")
-    assert wording.case_sentence(red) == "rows under raw on base: fail, as expected; first: step 2: row 5 of raw"
-    assert wording.case_sentence(case("raw", Arm.FIXED, "pass")) == "rows under raw on fixed: pass, as expected"
+    assert sentences.case_sentence(red) == "rows under raw on base: fail, as expected; first: step 2: row 5 of raw"
+    assert sentences.case_sentence(case("raw", Arm.FIXED, "pass")) == "rows under raw on fixed: pass, as expected"
 
 
 @pytest.mark.parametrize("device", ["emulator", "ascend", "moon"])
 def test_the_levels_have_one_name_each(device: str) -> None:
     names = ["picked", "loaded", "emulated", "device checks", "served under load"]
-    assert list(wording.level_names(device).values()) == names
+    assert list(sentences.level_names(device).values()) == names
 
 
 def test_what_a_plain_cpu_checked_was_not_emulated() -> None:
-    assert wording.level_names("cpu") == {**wording.level_names("emulator"), Level.EMULATED: "checked on a CPU"}
+    assert sentences.level_names("cpu") == {**sentences.level_names("emulator"), Level.EMULATED: "checked on a CPU"}
 
 
 def test_an_arm_counts_what_is_red_by_kind() -> None:
@@ -128,6 +127,6 @@ def test_an_arm_counts_what_is_red_by_kind() -> None:
         case("f", Arm.BASE, "fail", "fault:b", verdict="not-reproduced"),
     ]
     red = [each for each in cases if each.observed != "pass"]
-    assert wording.arm_sentence(cases, red) == (
+    assert sentences.arm_sentence(cases, red) == (
         "4 of 6 cases red (fail 2, fault:b 2); not as the plan expects: 2 not-discriminating, 1 not-reproduced"
     )

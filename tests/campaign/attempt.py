@@ -15,10 +15,9 @@ from typing import TYPE_CHECKING, Any
 
 import jsonschema
 import points
-
-from pipeline import cli
-from pipeline.adapters.overlay import registry
-from pipeline.ledger import sha256_of
+from backproof import cli
+from backproof.install.overlay import registry
+from backproof.rundir.ledger import sha256_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -104,7 +103,7 @@ def _say_into(log: Path) -> None:
 
 def _tell_stages(watch: points.Watch) -> None:
     """The stage of a point is the last that the command said it begins."""
-    from pipeline.commands import run as commands
+    from backproof.commands import run as commands
 
     said = vars(commands)["say"]
 

@@ -142,7 +142,7 @@ def _another(watch: Watch, argv: list[str]) -> None:
 
 def stepped_back(_watch: Watch, _event: str, _path: str) -> None:
     """A stand-in for a clock that is set back by a day: the ledger asks one function, and this is what it asks."""
-    from pipeline import ledger
+    from backproof.rundir import ledger
 
     class Clock(datetime):
         @classmethod

@@ -27,12 +27,11 @@ sys.path[:0] = [
 ]
 
 import attempt
+import backproof.commands.run  # noqa: F401 - what the forks have in common
 import beside
 import choose
 from attempt import Bench, Troubles
 from plain_job import make_job
-
-import pipeline.commands.run  # noqa: F401 - what the forks have in common
 
 
 def main() -> int:

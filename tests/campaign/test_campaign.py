@@ -8,8 +8,7 @@ import attempt
 import points
 import pytest
 import run_faults
-
-from pipeline.adapters.overlay import steps
+from backproof.install.overlay import steps
 
 if TYPE_CHECKING:
     from pathlib import Path

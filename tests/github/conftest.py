@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING
 import contract
 import pytest
 import workflow_parser
+from backproof.adapters.github.client import Client, patient
 from github import Auth
 from server import StandIn, start
-
-from pipeline.adapters.github.client import Client, patient
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

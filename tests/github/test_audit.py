@@ -7,18 +7,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-
-from pipeline import plan
-from pipeline.adapters.github import RefusedError, pulls
-from pipeline.audit import Subject, examine
-from pipeline.errors import PlanError
+from backproof.adapters.github import RefusedError, pulls
+from backproof.core.errors import PlanError
+from backproof.kit import plan
+from backproof.upstream.audit import Subject, examine
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from backproof.adapters.github import Client
     from server import StandIn
-
-    from pipeline.adapters.github import Client
 
 KIT = Path(__file__).resolve().parents[2] / "patches" / "19353"
 FILE = "vllm_ascend/models/glm5next/ops/causal_conv1d.py"

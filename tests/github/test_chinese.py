@@ -7,10 +7,9 @@ from pathlib import Path
 from typing import Any, Literal
 
 import pytest
+from backproof.report import render
 from stories import Folder, plan, proved
 from test_render_comment import ALL, hostile_folder, on_device, told
-
-from pipeline import render
 
 REPORTS = Path(__file__).resolve().parents[2] / "reports"
 SHAPE = re.compile(r"section\(\"\w+\"\)|refs\([^}]*\)|\{% (?:if|for|endif|endfor|else|elif)\b[^%]*%\}")

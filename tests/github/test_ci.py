@@ -6,12 +6,11 @@ import re
 from pathlib import Path
 
 import pytest
+from backproof.core.model import Finding
+from backproof.upstream.actions import ANNOTATIONS, SUMMARY_BYTES, Actions
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
-
-from pipeline.adapters.ci import ANNOTATIONS, SUMMARY_BYTES, Actions
-from pipeline.model import Finding
 
 
 @pytest.fixture

@@ -7,20 +7,18 @@ import time
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from backproof.adapters.github import RefusedError
+from backproof.adapters.github.comment import Place, carry_out, intend
+from backproof.adapters.github.marker import Draft, read_marker
+from backproof.core.errors import ExitCode, GitHubError, PersonNeeded
 from hypothesis import given
 from hypothesis import strategies as st
-
-from pipeline.adapters.github import RefusedError
-from pipeline.adapters.github.comment import Place, carry_out, intend
-from pipeline.adapters.github.marker import Draft, read_marker
-from pipeline.errors import ExitCode, GitHubError, PersonNeeded
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from backproof.adapters.github import Client
     from server import StandIn
-
-    from pipeline.adapters.github import Client
 
 AUTHOR = "the-bot[bot]"
 PLACE = Place(repo="example/project", number=7)

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING
 import contract
 import pytest
 import requests
+from backproof.adapters.github import threads
 from graphql import parse, validate
-
-from pipeline.adapters.github import threads
 
 if TYPE_CHECKING:
     from server import StandIn

@@ -5,10 +5,9 @@ from __future__ import annotations
 import socket
 
 import pytest
+from backproof.adapters.github import Client
+from backproof.adapters.github.failure import RefusedError
 from urllib3 import Retry
-
-from pipeline.adapters.github import Client
-from pipeline.adapters.github.failure import RefusedError
 
 
 @pytest.fixture

@@ -7,13 +7,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from backproof.cli import cli
+from backproof.core.errors import BackproofError, ExitCode
 from click.testing import CliRunner, Result
 from stories import BASE, SOURCE, proved
 from test_publish import TOKEN, _kit_at
 from test_similar import SCENE
-
-from pipeline.cli import cli
-from pipeline.errors import BackproofError, ExitCode
 
 if TYPE_CHECKING:
     from server import StandIn

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import pytest
-
-from pipeline.audit.claims import claims
-from pipeline.audit.landing import landed
-from pipeline.audit.wishes import wishes
+from backproof.upstream.audit.claims import claims
+from backproof.upstream.audit.landing import landed
+from backproof.upstream.audit.review_requests import wishes
 
 BEFORE = """
 def run(a, b):

@@ -7,13 +7,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from backproof.core.errors import PlanError
+from backproof.core.model import Arm, Outcome
+from backproof.kit import plan
+from backproof.records.merged import Merged
+from backproof.report import render
+from backproof.upstream import matrix, merge
 from kits import write_kit
 from stories import Folder, case, level_2_cases, proved
 from test_publish import _kit_at
-
-from pipeline import matrix, merge, plan, render
-from pipeline.errors import PlanError
-from pipeline.model import Arm, Outcome
 
 ON_DEVICE = '\n[check.expect.ascend]\nbase = "fail"\npick = "pass"\nfixed = "pass"\n\n[[branch]]\nname = "stable/2"\n'
 
@@ -68,7 +70,7 @@ def test_shards_are_joined_and_the_worst_decides(tmp_path: Path, kit: Path) -> N
     assert merged.outcome is Outcome.FAIL
     assert [(each.device, each.outcome) for each in merged.shards] == [("ascend", "fail"), ("emulator", "pass")]
     merge.write(merged, tmp_path / "out")
-    assert merge.Merged.model_validate_json((tmp_path / "out/merged.json").read_bytes()) == merged
+    assert Merged.model_validate_json((tmp_path / "out/merged.json").read_bytes()) == merged
     assert "| release/1 |" in (tmp_path / "out/merged.md").read_text()
 
 

@@ -10,19 +10,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from backproof.adapters.github import Client, RefusedError, credentials
+from backproof.adapters.github.marker import read_marker
+from backproof.core.errors import BackproofError, ExitCode, GitHubError, HostError, PersonNeeded, PlanError
+from backproof.core.model import Arm, Outcome
+from backproof.report import render
+from backproof.upstream import publish
+from backproof.upstream.audit import Subject, examine
+from backproof.upstream.publish.ready import must_hold
+from backproof.verdict import run_verdict
 from hypothesis import HealthCheck, given, settings
 from markdown_it import MarkdownIt
 from stories import BASE, PLAN, SOURCE, Folder, case, level_2_cases, proved
 from test_render_comment import hostile_folder, on_device
 from test_render_escape import HOSTILE
-
-from pipeline import publish, render, verdict
-from pipeline.adapters.github import Client, RefusedError, credentials
-from pipeline.adapters.github.marker import read_marker
-from pipeline.audit import Subject, examine
-from pipeline.errors import BackproofError, ExitCode, GitHubError, HostError, PersonNeeded, PlanError
-from pipeline.model import Arm, Outcome
-from pipeline.publish.ready import must_hold
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -328,7 +329,7 @@ def test_a_wrong_token_is_told(hub: StandIn, connected: Callable[..., Client]) -
 
 def test_a_run_that_was_killed_says_nothing_that_could_be_posted(tmp_path: Path, kit: Path) -> None:
     folder = proved(tmp_path / "run")
-    folder.ledger.save_run(verdict.unfinished(folder.run))
+    folder.ledger.save_run(run_verdict.unfinished(folder.run))
     loaded = publish.load(tmp_path / "run", kit)
     assert (loaded.run.outcome, loaded.run.level) == (Outcome.ERROR, None)
     with pytest.raises(PersonNeeded, match="no verdict") as caught:

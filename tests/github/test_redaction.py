@@ -7,11 +7,10 @@ import socket
 from typing import TYPE_CHECKING
 
 import pytest
+from backproof.core import redaction
+from backproof.core.redaction import publishable, redact, secrets
 from hypothesis import given
 from hypothesis import strategies as st
-
-from pipeline import redaction
-from pipeline.redaction import publishable, redact, secrets
 
 if TYPE_CHECKING:
     from pathlib import Path

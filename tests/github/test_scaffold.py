@@ -8,21 +8,20 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
+from backproof import scaffold
+from backproof.adapters.github import RefusedError
+from backproof.core.errors import PlanError
+from backproof.kit import plan
+from backproof.scaffold.kit import check_text
+from backproof.scaffold.plan_text import plan_text
 from hypothesis import given, settings
 from hypothesis import strategies as st
-
-from pipeline import plan, scaffold
-from pipeline.adapters.github import RefusedError
-from pipeline.errors import PlanError
-from pipeline.scaffold.kit import check_text
-from pipeline.scaffold.plan_text import plan_text
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from backproof.adapters.github import Client
     from server import StandIn
-
-    from pipeline.adapters.github import Client
 
 FIX, NOTE, UNNOTE, MERGE = "f" * 40, "d" * 40, "6" * 40, "9" * 40
 FILLED = {

@@ -7,15 +7,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from backproof.core.errors import PlanError
+from backproof.upstream import similar
 from stories import plan as story_plan
 
-from pipeline import similar
-from pipeline.errors import PlanError
-
 if TYPE_CHECKING:
+    from backproof.adapters.github import Client
     from server import StandIn
-
-    from pipeline.adapters.github import Client
 
 TITLE = "GLM5Next CausalConv1d: padded decode rows (NPU error 507011)"
 _FIRST = {"file": "a.log", "line": 3, "kind": "mte-out-of-range", "rule": "", "text": "MTE error, FULL_DECODE_ONLY"}

@@ -15,8 +15,7 @@ from typing import Any
 import click
 import pytest
 import yaml
-
-from pipeline.cli import cli
+from backproof.cli import cli
 
 ROOT = Path(__file__).resolve().parents[2]
 WORKFLOW, ACTION = ROOT / "workflows/backproof.yml", ROOT / "workflows/action.yml"

@@ -9,25 +9,26 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from backproof.core.errors import PlanError
+from backproof.core.model import Arm, Outcome
+from backproof.core.time_budget import Budget, parse
+from backproof.devices.ascend import session
+from backproof.records.serving import Round, ServeRecord, Step
+from backproof.rundir.ledger import Ledger
+from backproof.serving import arms
+from backproof.serving.check import check
+from backproof.serving.testbed import Testbed
+from backproof.verdict import fisher
 
 from hardware.test_ladder import SHORT, serve
-from pipeline import fisher
-from pipeline.budget import Budget, parse
-from pipeline.devices.ascend import session
-from pipeline.errors import PlanError
-from pipeline.ledger import Ledger
-from pipeline.model import Arm, Outcome
-from pipeline.records_serving import Round, ServeRecord, Step
-from pipeline.serve import arms
-from pipeline.serve.check import check
-from pipeline.serve.testbed import Testbed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from backproof.kit.serving import Serve
+    from backproof.records.proof import Case
+
     from hardware.conftest import FakeHost
-    from pipeline.plan_serving import Serve
-    from pipeline.records import Case
 
 BOTH = (Arm.BASE, Arm.FIXED)
 
@@ -253,7 +254,7 @@ def test_a_budget_that_is_none_is_refused(text: str) -> None:
 
 
 def test_a_judged_case_has_its_outcome() -> None:
-    from pipeline.judge import OUTCOMES
+    from backproof.verdict.judge import OUTCOMES
 
     found: tuple[Case, ...] = arms.cases(PLAN, [of(Arm.BASE, MTE), of(Arm.FIXED, "error")], {})
     assert [OUTCOMES[each.verdict] for each in found] == [Outcome.PASS, Outcome.ERROR]

@@ -10,20 +10,22 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from backproof import bundle
+from backproof.app import execution
+from backproof.commands import hardware
+from backproof.core.errors import PlanError
+from backproof.core.model import Outcome
+from backproof.records.experiment import ExperimentsRecord
+from backproof.records.proof import DeviceInventory, ValidateRecord
+from backproof.records.serving import Round, ServeRecord
+from backproof.stages import validate
+from backproof.upstream import publish
+from backproof.verdict.judge import OUTCOMES
 from click.testing import CliRunner, Result
 from installed_kit import PATCH, prepare
 from target_env import CONV, FILES
 
 from hardware.test_ladder import SERVICE
-from pipeline import app, bundle, publish
-from pipeline.commands import hardware
-from pipeline.errors import PlanError
-from pipeline.judge import OUTCOMES
-from pipeline.model import Outcome
-from pipeline.records import DeviceInventory, ValidateRecord
-from pipeline.records_experiment import ExperimentsRecord
-from pipeline.records_serving import Round, ServeRecord
-from pipeline.stages import validate
 
 if TYPE_CHECKING:
     import click
@@ -95,7 +97,7 @@ class Made:
         kit = folder / "kit"
         plan = kit / "plan.toml"
         plan.write_text(plan.read_text() + MORE.format(service=SERVICE, conv=self.site / CONV), encoding="utf-8")
-        self.request = app.Request(
+        self.request = execution.Request(
             folder=self.run,
             kit=str(kit),
             repo=str(upstream.folder),
@@ -103,7 +105,7 @@ class Made:
             python=str(prepared.target.python),
             device="ascend",
         )
-        app.run(self.request, lambda _: None, last="install")
+        execution.run(self.request, lambda _: None, last="install")
 
     def call(self, command: click.Command, *arguments: str) -> Result:
         return CliRunner().invoke(command, ["--run", str(self.run), *arguments])
@@ -143,7 +145,7 @@ def test_a_killed_serve_check_leaves_nothing_behind_and_goes_on_where_it_was(mad
     plan = made.run.parent / "kit" / "plan.toml"
     slow = plan.read_text().replace('"--crash-at", "4", ', '"--crash-at", "9", "--delay", "0.03", ')
     plan.write_text(slow.replace("concurrency = [1, 4]\nfails_at = 4", "concurrency = [1, 2, 9]"), encoding="utf-8")
-    code = "from pipeline.commands.hardware import serve_check\nserve_check()"
+    code = "from backproof.commands.hardware import serve_check\nserve_check()"
     ours = subprocess.Popen([sys.executable, "-c", code, "--run", str(made.run)], stderr=subprocess.PIPE, text=True)
     assert ours.stderr is not None
     for line in ours.stderr:
@@ -175,7 +177,7 @@ def test_a_budget_and_steps_of_the_command_line(made: Made) -> None:
 
 
 def test_validate_on_a_stand_in_keeps_the_inventory_and_never_passes_for_hardware(made: Made) -> None:
-    run = app.run(made.request, lambda _: None, first="install", last="validate")
+    run = execution.run(made.request, lambda _: None, first="install", last="validate")
     said = {each.stage: f"{each.outcome}: {each.sentence}" for each in run.stages}
     assert said["verify"].startswith("pass"), said
     inventory = DeviceInventory.model_validate_json((made.run / "validate" / "inventory.json").read_bytes())
@@ -192,7 +194,7 @@ def test_a_card_that_goes_bad_while_checks_run_spoils_every_case(made: Made, fak
         if "arm fixed" in text:
             fake_host.set(health={"0.0": "Alarm"})
 
-    app.run(made.request, say, first="install", last="validate")
+    execution.run(made.request, say, first="install", last="validate")
     record = ValidateRecord.model_validate_json((made.run / "validate" / "validate.json").read_bytes())
     assert len(record.cases) == 3
     assert all("NPU 0 chip 0: health is Alarm" in each.sentence for each in record.cases)
@@ -228,7 +230,7 @@ def test_an_experiment_is_evidence_of_the_run_and_on_its_page(made: Made) -> Non
     listed = {each["path"] for each in after["evidence"]}
     assert {"experiment/experiment.json", "experiment/fix/experiment.json"} <= listed
     assert any(each.startswith("experiment/fix/before-1/") for each in listed)
-    app.stage(app.Request(folder=made.run), lambda _: None, "report")
+    execution.stage(execution.Request(folder=made.run), lambda _: None, "report")
     page = (made.run / "report.html").read_text()
     assert "Experiments: one variable at a time" in page
     assert "arm makes no difference" in page
@@ -253,13 +255,13 @@ def test_the_targets_own_tests(made: Made) -> None:
     assert "fails without the backport, passes with it" in page
     told = made.call(hardware.experiment, "fix", "--budget", "0.001s")
     assert told.exit_code == Outcome.INCONCLUSIVE.exit_code
-    app.stage(app.Request(folder=made.run), lambda _: None, "report")
+    execution.stage(execution.Request(folder=made.run), lambda _: None, "report")
     assert {"upstream-tests", "experiment"} <= {each["stage"] for each in made.story["stages"]}
 
 
 def test_an_address_is_loaded_and_counts_for_nothing(made: Made) -> None:
-    from pipeline.plan import load
-    from pipeline.serve import service
+    from backproof.kit.plan import load
+    from backproof.serving import service
 
     kit = Path(made.request.kit or "")
     (plan,) = load(kit).serve

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import pytest
+from backproof.records.serving import Output
+from backproof.serving import correctness, metrics
+from backproof.serving.correctness import TIE
 from hypothesis import given
 from hypothesis import strategies as st
-
-from pipeline.records_serving import Output
-from pipeline.serve import correctness, metrics
-from pipeline.serve.correctness import TIE
 
 ALONE = {"tide ": -0.7, "wind ": -0.9, "ship ": -4.0}
 

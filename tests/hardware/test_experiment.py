@@ -6,26 +6,27 @@ import json
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from backproof.core.errors import PlanError
+from backproof.core.model import Outcome
+from backproof.core.time_budget import Budget
+from backproof.kit.serving import Experiment
+from backproof.serving.experiments.classify import Tally, classify, settled
+from backproof.serving.experiments.conduct import conduct, prepare
+from backproof.serving.experiments.difference import values, without
+from backproof.verdict import fisher
 from hypothesis import given
 from hypothesis import strategies as st
 
 from hardware.test_arms import Target, opened
 from hardware.test_ladder import serve
-from pipeline import fisher
-from pipeline.budget import Budget
-from pipeline.errors import PlanError
-from pipeline.experiments.classify import Tally, classify, settled
-from pipeline.experiments.conduct import conduct, prepare
-from pipeline.experiments.difference import values, without
-from pipeline.model import Outcome
-from pipeline.plan_serving import Experiment
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from backproof.kit.serving import Serve
+    from backproof.records.experiment import ExperimentRecord
+
     from hardware.conftest import FakeHost
-    from pipeline.plan_serving import Serve
-    from pipeline.records_experiment import ExperimentRecord
 
 MTP = json.dumps({"num_speculative_tokens": 5, "method": "deepseek_mtp"})
 GRAPH = json.dumps({"cudagraph_mode": "FULL_DECODE_ONLY", "sizes": [1, 2]})

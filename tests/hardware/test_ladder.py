@@ -8,17 +8,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-
-from pipeline.budget import Budget
-from pipeline.errors import PlanError
-from pipeline.model import Arm, Record
-from pipeline.plan_serving import Serve
-from pipeline.plan_words import Expected
-from pipeline.serve import ladder
-from pipeline.serve.setup import Setup
+from backproof.core.errors import PlanError
+from backproof.core.model import Arm, Record
+from backproof.core.time_budget import Budget
+from backproof.kit.serving import Serve
+from backproof.kit.types import Expected
+from backproof.serving import ramp
+from backproof.serving.setup import Setup
 
 if TYPE_CHECKING:
-    from pipeline.records_serving import Round
+    from backproof.records.serving import Round
 
 SERVICE = Path(__file__).parent / "stand_ins" / "service.py"
 EXPECT = Expected(base="fault:mte-out-of-range", pick="pass", fixed="pass")
@@ -72,7 +71,7 @@ def setup(folder: Path, plan: Serve, **facts: Any) -> Setup:
 
 
 def climbed(folder: Path, *arguments: str, **facts: Any) -> Round:
-    return ladder.run(setup(folder, serve(*arguments, **facts)))
+    return ramp.run(setup(folder, serve(*arguments, **facts)))
 
 
 def test_a_service_that_holds_passes_with_numbers(tmp_path: Path) -> None:
@@ -123,13 +122,13 @@ def test_a_crash_at_eight_ends_the_ladder_there_and_names_the_first_scene(tmp_pa
 )
 def test_each_way_to_fail_has_its_own_word(tmp_path: Path, flag: str, observed: str, said: str) -> None:
     tokens = 24 if flag == "--garbage-at" else 12
-    found = ladder.run(replace(setup(tmp_path, serve(flag, "4", concurrency=(1, 2, 4), max_tokens=tokens)), settle=0.5))
+    found = ramp.run(replace(setup(tmp_path, serve(flag, "4", concurrency=(1, 2, 4), max_tokens=tokens)), settle=0.5))
     assert (found.observed, found.failed_at) == (observed, 4)
     assert said.replace("12 times", "24 times") in found.why
 
 
 def test_a_hang_is_told_in_time_and_is_not_called_slow(tmp_path: Path) -> None:
-    found = ladder.run(replace(setup(tmp_path, serve("--hang-at", "4", stall=1, concurrency=(1, 2, 4))), settle=0.2))
+    found = ramp.run(replace(setup(tmp_path, serve("--hang-at", "4", stall=1, concurrency=(1, 2, 4))), settle=0.2))
     assert (found.observed, found.failed_at) == ("fault:stalled", 4)
     assert "no byte for 1 s" in found.why
     assert found.steps[-1].seconds < 8
@@ -182,17 +181,17 @@ def test_a_service_that_does_not_start_is_an_error(tmp_path: Path, flag: str, sa
 
 
 def test_a_service_that_somebody_else_started_is_loaded_by_its_address(tmp_path: Path) -> None:
-    from pipeline.serve import service
+    from backproof.serving import service
 
     plan = serve(concurrency=(1, 2))
     command, port = service.argv(plan, (), {})
     with service.started(plan, command, port, env={}, folder=tmp_path, say=lambda _: None) as running:
-        found = ladder.run(setup(tmp_path / "round", plan, url=running.url, logs=None))
+        found = ramp.run(setup(tmp_path / "round", plan, url=running.url, logs=None))
     assert (found.origin, found.observed) == ("url", "pass")
 
 
 def test_the_command_is_the_plans_with_its_open_words_filled_in() -> None:
-    from pipeline.serve import service
+    from backproof.serving import service
 
     words = {"python": "/opt/py", "model": "/weights"}
     graph = '{"cudagraph_mode":"FULL_DECODE_ONLY"}'
@@ -210,25 +209,25 @@ def test_a_stopped_round_goes_on_where_it_was(tmp_path: Path) -> None:
     whole = climbed(tmp_path)
     part = whole.model_copy(update={"steps": whole.steps[:2], "complete": False, "observed": ""})
     plan = serve("--crash-at", "8")
-    resumed = ladder.run(setup(tmp_path, plan, known=part))
+    resumed = ramp.run(setup(tmp_path, plan, known=part))
     assert resumed.steps[:2] == part.steps
     assert resumed.failed_at == 8
-    assert ladder.run(setup(tmp_path, plan, known=resumed)) == resumed
-    other = ladder.run(setup(tmp_path, serve(), known=resumed, digest="another host"))
+    assert ramp.run(setup(tmp_path, plan, known=resumed)) == resumed
+    other = ramp.run(setup(tmp_path, serve(), known=resumed, digest="another host"))
     assert other.observed == "pass"
     assert other.steps[0] != resumed.steps[0]
 
 
 def test_a_budget_tries_the_step_that_fails_before_the_others(tmp_path: Path) -> None:
     plan = serve("--crash-at", "8", fails_at=8, concurrency=(1, 2, 4, 8, 16))
-    found = ladder.run(setup(tmp_path, plan, budget=Budget(limit=60).start()))
+    found = ramp.run(setup(tmp_path, plan, budget=Budget(limit=60).start()))
     assert [each.concurrency for each in found.steps] == [1, 8]
     assert found.observed == "fault:mte-out-of-range"
 
 
 def test_a_spent_budget_leaves_the_round_open(tmp_path: Path) -> None:
     plan = serve(fails_at=8)
-    found = ladder.run(setup(tmp_path, plan, budget=Budget(limit=60, clock=_Clock(step=8)).start()))
+    found = ramp.run(setup(tmp_path, plan, budget=Budget(limit=60, clock=_Clock(step=8)).start()))
     assert not found.complete
     assert "the budget left out" in found.why
     assert 0 < len(found.steps) < 4

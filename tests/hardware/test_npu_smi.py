@@ -6,12 +6,11 @@ import time
 from typing import TYPE_CHECKING
 
 import pytest
+from backproof.core.errors import DeviceError, ExitCode
+from backproof.devices.ascend import health, npu_smi, npu_smi_fields, table
+from backproof.host import baseline
 from hypothesis import given
 from hypothesis import strategies as st
-
-from pipeline import doctor
-from pipeline.devices.ascend import forms, health, npu_smi, table
-from pipeline.errors import DeviceError, ExitCode
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -91,8 +90,8 @@ def test_missing_fields_are_none_and_lost_rows_are_told() -> None:
 def test_no_table_can_make_it_fail(text: str) -> None:
     for chip in table.read(text).chips:
         assert chip.label
-    forms.health(text)
-    forms.mapping(text)
+    npu_smi_fields.health(text)
+    npu_smi_fields.mapping(text)
 
 
 @pytest.mark.parametrize("wide", [True, False])
@@ -108,19 +107,19 @@ def test_every_chip_of_both_widths_is_found(fake_host: FakeHost, wide: bool, per
 def test_the_forms_give_health_per_chip_and_the_mapping(fake_host: FakeHost) -> None:
     fake_host.set(health={"3.1": "Warning"})
     answer = npu_smi.ask("info", "-t", "health", "-i", "3")
-    assert forms.health(answer.text) == {(3, 0): "OK", (3, 1): "Warning"}
-    rows = forms.mapping(npu_smi.ask("info", "-m").text)
+    assert npu_smi_fields.health(answer.text) == {(3, 0): "OK", (3, 1): "Warning"}
+    rows = npu_smi_fields.mapping(npu_smi.ask("info", "-m").text)
     assert [(each.npu, each.chip, each.physical) for each in rows[:3]] == [(0, 0, 0), (0, 1, 1), (1, 0, 2)]
 
 
 def test_an_older_form_opens_with_the_chip() -> None:
     text = "NPU ID : 2\nChip ID : 0\nHealth : OK\nChip ID : 1\nHealth : Alarm\n"
-    assert forms.health(text) == {(2, 0): "OK", (2, 1): "Alarm"}
+    assert npu_smi_fields.health(text) == {(2, 0): "OK", (2, 1): "Alarm"}
 
 
 def test_a_management_chip_has_no_logical_number() -> None:
     text = "NPU ID   Chip ID   Chip Logic ID   Chip Phy-ID   Chip Name\n0 2 - - Mcu\n1 0 4 5 Ascend 910\n"
-    first, second = forms.mapping(text)
+    first, second = npu_smi_fields.mapping(text)
     assert (first.logical, first.physical, first.name) == (None, None, "Mcu")
     assert (second.logical, second.physical, second.name) == (4, 5, "Ascend 910")
 
@@ -146,5 +145,5 @@ def test_cann_is_found_where_newer_toolkits_install(tmp_path: Path) -> None:
     for name in ("cann-9.1.0", "cann-9.10.0", "cann-9.2.0"):
         (ascend / name).mkdir(parents=True)
         (ascend / name / "ascend_toolkit_install.info").write_text(f"version={name[5:]}\n", encoding="utf-8")
-    read = {each.name: each for each in doctor.read(None, root=tmp_path, env={})}
+    read = {each.name: each for each in baseline.read(None, root=tmp_path, env={})}
     assert read["CANN"].value == "9.10.0"

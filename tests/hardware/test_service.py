@@ -10,11 +10,11 @@ import time
 from typing import TYPE_CHECKING
 
 import pytest
+from backproof.adapters import background
+from backproof.core.errors import HostError
+from backproof.serving import bench, ramp
 
 from hardware.test_ladder import serve, setup
-from pipeline.adapters import background
-from pipeline.errors import HostError
-from pipeline.serve import bench, ladder
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -30,7 +30,7 @@ STUBBORN = (
 )
 OURS = """
 import pathlib, sys, time
-from pipeline.adapters import background
+from backproof.adapters import background
 with background.started([sys.executable, "-c", sys.argv[1], sys.argv[2]], log=pathlib.Path(sys.argv[3]), grace=1):
     time.sleep(60)
 """
@@ -115,11 +115,11 @@ def with_vllm(tmp_path: Path) -> dict[str, str]:
 def test_the_targets_own_benchmark_measures_where_there_is_one(tmp_path: Path, with_vllm: dict[str, str]) -> None:
     plan = serve(bench=True, concurrency=(1, 2))
     made = setup(tmp_path / "round", plan, env={**with_vllm, "ASCEND_PROCESS_LOG_PATH": str(tmp_path)})
-    found = ladder.run(made)
+    found = ramp.run(made)
     assert found.observed == "pass"
     assert found.steps[-1].bench == {"completed": 4.0, "failed": 0.0, "output_throughput": 253.6, "p99_tpot_ms": 31.5}
     assert (tmp_path / "round" / "bench-2.json").exists()
-    without = ladder.run(setup(tmp_path / "other", plan))
+    without = ramp.run(setup(tmp_path / "other", plan))
     assert [each.bench for each in without.steps] == [None, None]
 
 

@@ -10,12 +10,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-
-from pipeline.devices import DEVICES
-from pipeline.devices.ascend import health, inventory, lock, place, session, table
-from pipeline.devices.ascend.software import ask
-from pipeline.errors import DeviceError
-from pipeline.model import Arm
+from backproof.core.errors import DeviceError
+from backproof.core.model import Arm
+from backproof.devices import DEVICES
+from backproof.devices.ascend import health, host_identity, inventory, lock, session, table
+from backproof.devices.ascend.software import ask
 
 if TYPE_CHECKING:
     from hardware.conftest import FakeHost
@@ -37,7 +36,7 @@ def test_two_runs_never_have_one_chip(tmp_path: Path) -> None:
 
 def test_a_killed_run_lets_go_of_its_chips(tmp_path: Path) -> None:
     text = (
-        "import pathlib, sys, time\nfrom pipeline.devices.ascend import lock\n"
+        "import pathlib, sys, time\nfrom backproof.devices.ascend import lock\n"
         "with lock.held([0], place=pathlib.Path(sys.argv[1])):\n    print('held', flush=True)\n    time.sleep(60)\n"
     )
     holder = subprocess.Popen([sys.executable, "-c", text, str(tmp_path)], stdout=subprocess.PIPE, text=True)
@@ -155,7 +154,7 @@ def test_files_that_are_no_devices_are_no_device_nodes(tmp_path: Path) -> None:
     (tmp_path / "davinci0").write_text("")
     (tmp_path / "davinci1").symlink_to("/dev/null")
     (tmp_path / "davinci_manager").symlink_to("/dev/null")
-    assert place.nodes(tmp_path) == ("davinci1",)
+    assert host_identity.nodes(tmp_path) == ("davinci1",)
 
 
 def test_facts_that_change_while_a_host_runs_are_not_in_the_digest(fake_host: FakeHost) -> None:

@@ -9,15 +9,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
-from pipeline.devices.ascend.session import logging_to
-from pipeline.devices.carried import carried
-from pipeline.model import Arm, Outcome
-from pipeline.plan_serving import UpstreamTests
-from pipeline.records_tests import ArmTests, OwnTest
-from pipeline.upstream_tests import compare
-from pipeline.upstream_tests.arm import Arrangement, run_arm
-from pipeline.upstream_tests.worker import Shift, junit_name
+from backproof.core.model import Arm, Outcome
+from backproof.devices.ascend.session import logging_to
+from backproof.devices.lent_packages import carried
+from backproof.kit.serving import UpstreamTests
+from backproof.records.upstream_tests import ArmTests, OwnTest
+from backproof.upstream_tests import compare
+from backproof.upstream_tests.arm import Arrangement, run_arm
+from backproof.upstream_tests.worker import Shift, junit_name
 
 OPS = """
 import os, pathlib, pytest, signal, time

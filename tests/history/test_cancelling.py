@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pipeline.history.cancelling import cancelling
-from pipeline.history.paths import dropper
-from pipeline.history.simulate import Simulator
+from backproof.history.cancelling import cancelling
+from backproof.history.path_filter import dropper
+from backproof.history.simulate import Simulator
 
 if TYPE_CHECKING:
+    from backproof.history.records import CancellingRecord
     from conftest import Opened
     from repositories import Repository
-
-    from pipeline.history.records import CancellingRecord
 
 
 def asked(repository: Repository, opened: Opened, base: str, *drop: str) -> CancellingRecord:

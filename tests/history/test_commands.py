@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING
 
 import click
 import pytest
+from backproof.commands import history
+from backproof.core.errors import BackproofError, HostError, PlanError
 from click.testing import CliRunner, Result
 from kits import write_kit
-
-from pipeline.commands import history
-from pipeline.errors import BackproofError, HostError, PlanError
 
 if TYPE_CHECKING:
     from repositories import Repository

@@ -5,20 +5,18 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-
-from pipeline.errors import HostError
-from pipeline.history.compare import Backport, compare
-from pipeline.history.fixups import amended
-from pipeline.history.paths import dropper
-from pipeline.history.simulate import Landing, Simulator
+from backproof.core.errors import HostError
+from backproof.history.compare import Backport, compare
+from backproof.history.fixups import amended
+from backproof.history.path_filter import dropper
+from backproof.history.simulate import Landing, Simulator
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from backproof.history.records import CompareRecord
     from conftest import Opened
     from repositories import Repository
-
-    from pipeline.history.records import CompareRecord
 
 BODY = "".join(f"line {each}\n" for each in range(30))
 FIXED = BODY.replace("line 9\n", "nine\n")

@@ -7,21 +7,19 @@ import subprocess
 from typing import TYPE_CHECKING
 
 import pytest
-
-from pipeline.errors import HostError
-from pipeline.history.explain import explain
-from pipeline.history.paths import dropper
-from pipeline.history.simulate import Landing, Simulator
-from pipeline.history.verify import Verdict
+from backproof.core.errors import HostError
+from backproof.history.explain import explain
+from backproof.history.path_filter import dropper
+from backproof.history.simulate import Landing, Simulator
+from backproof.history.try_causes import Verdict
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from backproof.adapters.git import Store
+    from backproof.history.records import ExplainRecord
     from conftest import Opened
     from repositories import Repository
-
-    from pipeline.adapters.git import Store
-    from pipeline.history.records import ExplainRecord
 
 BODY = "".join(f"line {each}\n" for each in range(30))
 

@@ -7,13 +7,12 @@ import tempfile
 from pathlib import Path
 
 import pytest
+from backproof.adapters.git import Entry, Source, Store
+from backproof.history import conflict_hunks
+from backproof.history.simulate import Landing, Simulator
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from repositories import Repository
-
-from pipeline.adapters.git import Entry, Source, Store
-from pipeline.history import regions
-from pipeline.history.simulate import Landing, Simulator
 
 QUICK = settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 LINES = st.lists(st.sampled_from(["a", "b", "c", "d", "e", ""]), max_size=12).map(lambda each: "\n".join(each) + "\n")
@@ -58,7 +57,7 @@ def test_a_simulated_pick_is_the_real_one(shared: Repository, base: str, ours: s
                 marks = simulator.labels(simulator.change(fix), simulator.tree(release))
                 text = simulator.objects.file(str(found.marked), "f")
                 assert text is not None
-                assert regions.parse(text, *marks)
+                assert conflict_hunks.parse(text, *marks)
     assert found.tree == expected
 
 

@@ -6,15 +6,14 @@ import subprocess
 from typing import TYPE_CHECKING
 
 import pytest
+from backproof.core.errors import PlanError
+from backproof.history import reproduce
+from backproof.kit import plan
+from backproof.records.proof import FixupRecord, PickRecord, Run, Settings
+from backproof.rundir.context import Context
+from backproof.rundir.ledger import Ledger
+from backproof.stages import fixup, pick
 from kits import write_kit
-
-from pipeline import plan
-from pipeline.context import Context
-from pipeline.errors import PlanError
-from pipeline.history import reproduce
-from pipeline.ledger import Ledger
-from pipeline.records import FixupRecord, PickRecord, Run, Settings
-from pipeline.stages import fixup, pick
 
 if TYPE_CHECKING:
     from pathlib import Path

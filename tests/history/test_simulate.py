@@ -6,18 +6,16 @@ import subprocess
 from typing import TYPE_CHECKING
 
 import pytest
-
-from pipeline.errors import HostError
-from pipeline.history.clashes import ClashKind
-from pipeline.history.simulate import Landing, Simulation, Simulator
+from backproof.core.errors import HostError
+from backproof.history.conflicts import ClashKind
+from backproof.history.simulate import Landing, Simulation, Simulator
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from backproof.adapters.git import Store
     from conftest import Opened
     from repositories import Repository
-
-    from pipeline.adapters.git import Store
 
 LONG = "".join(f"line {each}\n" for each in range(40))
 

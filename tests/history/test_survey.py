@@ -5,18 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-
-from pipeline.history.paths import dropper
-from pipeline.history.simulate import Landing, Simulator
-from pipeline.history.survey import survey
+from backproof.history.path_filter import dropper
+from backproof.history.simulate import Landing, Simulator
+from backproof.history.survey import survey
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from backproof.history.records import SurveyRow
     from conftest import Opened
     from repositories import Repository
-
-    from pipeline.history.records import SurveyRow
 
 BODY = "".join(f"statement number {each}\n" for each in range(30))
 FIXED = BODY.replace("number 9\n", "number nine\n")

@@ -8,13 +8,13 @@ import tomllib
 from pathlib import Path
 
 import pytest
+from backproof import scaffold
+from backproof.core.errors import ExitCode, HostError, PlanError
+from backproof.devices import DEVICES
+from backproof.kit import plan
 from overlay_site import picture
 from plain_job import BASE, CHECK, PATCH, PlainJob, make_job
 from repositories import Repository
-
-from pipeline import plan, scaffold
-from pipeline.devices import DEVICES
-from pipeline.errors import ExitCode, HostError, PlanError
 
 META: dict[str, str | bytes | None] = {
     "pyproject.toml": '[build-system]\nrequires = ["setuptools>=64", "setuptools_scm", "cmake"]\n[project]\nname = "Demo"\n',

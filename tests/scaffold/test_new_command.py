@@ -8,13 +8,12 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import backproof
 import pytest
+from backproof.cli import cli
+from backproof.core.errors import BackproofError, ExitCode
 from click.testing import CliRunner
 from test_from_commits import fix, history
-
-import pipeline
-from pipeline.cli import cli
-from pipeline.errors import BackproofError, ExitCode
 
 if TYPE_CHECKING:
     from repositories import Repository
@@ -73,6 +72,6 @@ def test_the_operators_of_a_new_kit_are_such_that_the_emulator_takes_them(upstre
         "asked = SimpleNamespace(operators='patches/5/operators.py', model='plain', options={})\n"
         "print(kit_operators.load(asked).record())"
     )
-    env = {**os.environ, "PYTHONPATH": str(Path(pipeline.__file__).parent / "target")}
+    env = {**os.environ, "PYTHONPATH": str(Path(backproof.__file__).parent / "target")}
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False, env=env)
     assert "'name': 'plain'" in done.stdout, done.stderr

@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
+from backproof.adapters.git import Source
+from backproof.adapters.github import references
 from repositories import Repository
-
-from pipeline.adapters.git import Source
-from pipeline.adapters.github import references
 
 if TYPE_CHECKING:
     from pathlib import Path

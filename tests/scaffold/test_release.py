@@ -6,10 +6,9 @@ import sys
 from datetime import timedelta
 
 import pytest
+from backproof.scaffold.release import Release, read_release
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-
-from pipeline.scaffold.release import Release, read_release
 
 PACKAGE = "src/demo/__init__.py"
 MODULE = "src/demo/ops/conv.py"

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
-RUN_CHECK = ROOT / "pipeline" / "target" / "run_check.py"
+RUN_CHECK = ROOT / "pipeline" / "backproof" / "target" / "run_check.py"
 SYNTHETIC = Path(__file__).resolve().parent / "synthetic"
 
 

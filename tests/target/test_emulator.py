@@ -8,9 +8,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from backproof.devices.check_result import CheckResult
 from target_process import SYNTHETIC, Answer, Target
-
-from pipeline.devices.check_result import CheckResult
 
 if TYPE_CHECKING:
     from pathlib import Path

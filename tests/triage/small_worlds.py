@@ -5,17 +5,17 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
-from pipeline.triage import rules
-from pipeline.triage.clock import SECOND
-from pipeline.triage.events import Event, Life, World
-from pipeline.triage.record import CONTINUED, UNKNOWN, Entry
-from pipeline.triage.rules import Kind, Rule
-from pipeline.triage.verdict import Signs
+from backproof.triage import rules
+from backproof.triage.choose_fault import Signs
+from backproof.triage.collect import CONTINUED, UNKNOWN, Entry
+from backproof.triage.events import Event, Life, World
+from backproof.triage.rules import Kind, Rule
+from backproof.triage.timestamps import SECOND
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from pipeline.triage.rules import Role, RuleBook
+    from backproof.triage.rules import Role, RuleBook
 
 KINDS: Final = {
     "core": Kind(family="core", generic=True, meaning="a kernel faulted", advice="Rerun the kernel."),

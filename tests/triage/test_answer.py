@@ -7,22 +7,21 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from backproof.records.triage import FirstScene, Point, Pointer, RankCount, Server, Shape, TriageResult
+from backproof.triage import codes, timestamps
+from backproof.triage.build_result import Answer
+from backproof.triage.choose_fault import Choice
+from backproof.triage.collect import Tally
+from backproof.triage.inputs import Source
+from backproof.triage.rules import Kind
 from small_worlds import KINDS, book, record, rule, us, world
-
-from pipeline.triage import clock, codes
-from pipeline.triage.answer import Answer
-from pipeline.triage.record import Tally
-from pipeline.triage.result import FirstScene, Point, Pointer, RankCount, Server, Shape, TriageResult
-from pipeline.triage.rules import Kind
-from pipeline.triage.sources import Source
-from pipeline.triage.verdict import Choice
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from pipeline.triage.events import Event, Process
-    from pipeline.triage.rules import RuleBook
-    from pipeline.triage.verdict import Confidence
+    from backproof.triage.choose_fault import Confidence
+    from backproof.triage.events import Event, Process
+    from backproof.triage.rules import RuleBook
 
 POINTS_AT = rule("pointer", pattern="sqSwStatus=(?P<sw>0x[0-9a-f]+)")
 POINTS = rule("pointer", id="no-word", pattern="look there")
@@ -647,7 +646,7 @@ def test_a_process_is_as_bad_as_the_worst_that_it_wrote(
 ) -> None:
     tallies = [Tally(source=0, errors=Counter({1: 1}))]
     (found,) = answered(*wrote, echo(1, process="pid 3"), scene=fault(process=scene_of), tallies=tallies).ranks
-    assert (found.role, found.first) == (role, None if first is None else clock.show(us(first)))
+    assert (found.role, found.first) == (role, None if first is None else timestamps.show(us(first)))
 
 
 def test_a_process_that_wrote_a_detail_of_the_scene_is_at_the_scene() -> None:

@@ -9,9 +9,8 @@ import tarfile
 from pathlib import Path
 
 import pytest
+from backproof.triage import TriageResult, triage
 from log_stories import Story, stories
-
-from pipeline.triage import TriageResult, triage
 
 STORIES = stories()
 SAMPLES = Path(__file__).parents[2].parent / "shared" / "cases"

@@ -5,12 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
+from backproof.triage.choose_fault import Choice, Signs, choose
 from small_worlds import BOOK, life, record, rule, signs, world
 
-from pipeline.triage.verdict import Choice, Signs, choose
-
 if TYPE_CHECKING:
-    from pipeline.triage.events import Event, Life
+    from backproof.triage.events import Event, Life
 
 EARLIEST = "the earliest report of a fault that nothing survived"
 NO_CLOCK = "; it has no clock of its own, so its place in the file decides"

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import pytest
-
-from pipeline.triage.clock import SECOND, Stamp, iso
-from pipeline.triage.heads import Head, Prefix, read, strip
+from backproof.triage.line_header import Head, Prefix, read, strip
+from backproof.triage.timestamps import SECOND, Stamp, iso
 
 
 def at(text: str) -> Stamp:

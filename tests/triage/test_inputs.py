@@ -9,11 +9,10 @@ import time
 from pathlib import Path
 
 import pytest
+from backproof.triage import line_header, rules, scan, sources, triage
+from backproof.triage.collect import Reader
 from hypothesis import given, settings
 from hypothesis import strategies as st
-
-from pipeline.triage import heads, rules, scan, sources, triage
-from pipeline.triage.record import Reader
 
 FAULT = "[ERROR] RUNTIME(77,):2027-02-14-10:00:00.000.001 [stars_engine.cc:1]8 ProcLogicCqReport:Task run failed, device_id=1, stream_id=2, task_id=3, sqe_type=0(ffts), errType=0x1(task exception), sqSwStatus=0\n"
 INFO = "[INFO] GE(77,):2027-02-14-09:00:00.000.001 [graph.cc:1]77 Run: ok\n"
@@ -155,13 +154,13 @@ def test_the_last_of_many_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 
 
 def test_several_processes_answer_as_one_does(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from pipeline.triage import workers
+    from backproof.triage import pool
 
     for number in range(4):
         plog(tmp_path, INFO * 50 + FAULT, f"plog-{number}_2027021409000000{number}.log")
     alone = triage([tmp_path])
-    monkeypatch.setattr(workers, "_WORTH", -1.0)
-    monkeypatch.setattr(workers, "_TRY", 0)
+    monkeypatch.setattr(pool, "_WORTH", -1.0)
+    monkeypatch.setattr(pool, "_TRY", 0)
     assert triage([tmp_path]) == alone
 
 
@@ -196,4 +195,4 @@ def test_any_mixture_gets_an_answer(lines: list[str]) -> None:
 
 @given(st.text(max_size=300))
 def test_a_line_always_has_a_head(line: str) -> None:
-    assert heads.read(line.encode("utf-8", "replace"))
+    assert line_header.read(line.encode("utf-8", "replace"))

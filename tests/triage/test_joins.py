@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import pytest
-
-from pipeline.triage import joins
-from pipeline.triage.clock import plog
-from pipeline.triage.heads import Head
-from pipeline.triage.joins import LINK_NEEDLES, Link, Place
+from backproof.triage import correlate
+from backproof.triage.correlate import LINK_NEEDLES, Link, Place
+from backproof.triage.line_header import Head
+from backproof.triage.timestamps import plog
 
 LINKS = {
     "SetupAgent rankNum[16], rank[3], x logicDevId[5]": Link(pid=77, rank=3, device=5, size=16),
@@ -21,14 +20,14 @@ LINKS = {
 
 @pytest.mark.parametrize("line", LINKS)
 def test_a_process_introduces_itself_with_rank_device_and_size(line: str) -> None:
-    assert joins.link(Head(form="plog", pid=77, subject=f"HCCL [a.cc:1]7 {line}")) == LINKS[line]
-    assert joins.link(Head(form="plog", pid=None, subject=line)) is None
+    assert correlate.link(Head(form="plog", pid=77, subject=f"HCCL [a.cc:1]7 {line}")) == LINKS[line]
+    assert correlate.link(Head(form="plog", pid=None, subject=line)) is None
     assert any(needle in line.encode() for needle in LINK_NEEDLES)
 
 
 @pytest.mark.parametrize("subject", ["HCCL rank 3 of 16", "HCCL [a.cc:1]7 rank[3]", ""])
 def test_other_lines_introduce_nobody(subject: str) -> None:
-    assert joins.link(Head(form="plog", pid=77, subject=subject)) is None
+    assert correlate.link(Head(form="plog", pid=77, subject=subject)) is None
 
 
 PLACES = {
@@ -42,7 +41,7 @@ PLACES = {
 
 @pytest.mark.parametrize("label", PLACES)
 def test_a_label_names_host_process_rank_and_device(label: str) -> None:
-    assert joins.place(label) == PLACES[label]
+    assert correlate.place(label) == PLACES[label]
 
 
 @pytest.mark.parametrize(
@@ -58,7 +57,7 @@ def test_a_label_names_host_process_rank_and_device(label: str) -> None:
 )
 def test_a_label_says_when_its_file_was_created(label: str, stamp: str | None) -> None:
     expected = plog(stamp) if stamp else None
-    assert joins.created(label) == (expected.us if expected else None)
+    assert correlate.created(label) == (expected.us if expected else None)
 
 
 @pytest.mark.parametrize(
@@ -77,10 +76,10 @@ def test_a_label_says_when_its_file_was_created(label: str, stamp: str | None) -
 def test_a_line_names_device_chip_task_and_kernel(
     subject: str, device: int | None, chip: int | None, task: int | None, kernel: str | None
 ) -> None:
-    assert joins.device(subject) == device
-    assert joins.chip(subject) == chip
-    assert joins.task(subject) == task
-    assert joins.kernel(subject) == kernel
+    assert correlate.device(subject) == device
+    assert correlate.chip(subject) == chip
+    assert correlate.task(subject) == task
+    assert correlate.kernel(subject) == kernel
 
 
 @pytest.mark.parametrize(
@@ -94,4 +93,4 @@ def test_a_line_names_device_chip_task_and_kernel(
     ],
 )
 def test_status_words_are_taken_apart(status: str, result: int, queue: int, task: int) -> None:
-    assert joins.pointer(status) == joins.Pointer(result=result, queue=queue, task=task)
+    assert correlate.pointer(status) == correlate.Pointer(result=result, queue=queue, task=task)

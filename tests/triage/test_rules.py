@@ -9,14 +9,13 @@ import tomllib
 import zipfile
 from pathlib import Path
 
+import backproof.triage
 import pytest
+from backproof.core.errors import PlanError
+from backproof.triage import codes, line_header, rules
+from backproof.triage.line_header import Head
 
-import pipeline.triage
-from pipeline.errors import PlanError
-from pipeline.triage import codes, heads, rules
-from pipeline.triage.heads import Head
-
-PACKAGE = Path(pipeline.triage.__file__).parent
+PACKAGE = Path(backproof.triage.__file__).parent
 NEW = """
 [[rule]]
 id = "frob-jam"
@@ -51,7 +50,7 @@ def test_a_rule_that_another_takes_is_found(tmp_path: Path) -> None:
 def test_a_new_rule_is_one_table(tmp_path: Path) -> None:
     book = rules.load(copy(tmp_path, NEW))
     line = b"[ERROR] FV(9,):2027-02-14-11:00:00.000.000 [frob.cc:12]9 Frob:the frobnicator is jammed"
-    assert book.rules[book.match(heads.read(line)[0])].id == "frob-jam"
+    assert book.rules[book.match(line_header.read(line)[0])].id == "frob-jam"
 
 
 @pytest.mark.parametrize(

@@ -5,8 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-
-from pipeline.triage import TriageResult, triage
+from backproof.triage import TriageResult, triage
 
 FAULT = "[ERROR] RUNTIME(90,):2027-02-14-10:05:00.000.001 [stars_engine.cc:1]8 ProcLogicCqReport:Task run failed, device_id=1, stream_id=2, task_id=3, sqe_type=0(ffts), errType=0x1(task exception), sqSwStatus=0\n"
 

@@ -5,14 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from backproof.triage.choose_fault import Choice
+from backproof.triage.roles import precise_kind, settle
 from small_worlds import BOOK, record, rule, world
 
-from pipeline.triage.roles import precise_kind, settle
-from pipeline.triage.verdict import Choice
-
 if TYPE_CHECKING:
-    from pipeline.triage.events import Event
-    from pipeline.triage.roles import FinalRole
+    from backproof.triage.events import Event
+    from backproof.triage.roles import FinalRole
 
 US = 0.000001
 

@@ -6,13 +6,12 @@ import io
 import json
 from pathlib import Path
 
+from backproof.triage import TriageResult, markdown, terminal, triage
 from hypothesis import given
 from hypothesis import strategies as st
 from log_stories import stories
 from markdown_it import MarkdownIt
 from rich.console import Console
-
-from pipeline.triage import TriageResult, markdown, terminal, triage
 
 HOSTILE = "</table><script>x</script> @everyone #1 ``` | [a](http://evil) \x1b]0;title\x07 \x1b[2J"
 MARKDOWN = MarkdownIt("commonmark", {"html": True}).enable("table")

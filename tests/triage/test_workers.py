@@ -9,7 +9,7 @@ import sys
 # A process of its own, since ours has threads, and with threads around nothing is forked.
 _COMMAND = """
 import json, os, signal, sys
-from pipeline.triage import workers
+from backproof.triage import pool
 
 def told(signum, frame):
     print("Traceback of the command", file=sys.stderr)
@@ -19,8 +19,8 @@ def ending(part):
     return part, f"{signal.getsignal(signal.SIGTERM)!r} {os.getpid()}"
 
 signal.signal(signal.SIGTERM, told)
-workers._one, workers._cpus = ending, lambda: 2
-found = workers._processes([1, 2, 3, 4])
+pool._one, pool._cpus = ending, lambda: 2
+found = pool._processes([1, 2, 3, 4])
 print(json.dumps([os.getpid(), found]))
 """
 

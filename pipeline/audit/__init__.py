@@ -1,8 +1,0 @@
-"""What a pull request was asked for and claims, beside what its code contains.
-
-A review thread can be marked resolved with nothing changed, and a backport can carry the original's "verified on".
-"""
-
-from pipeline.audit.examine import Subject, examine
-
-__all__ = ["Subject", "examine"]

@@ -1,0 +1,5 @@
+"""`python -m backproof`."""
+
+from backproof.cli import main
+
+main()

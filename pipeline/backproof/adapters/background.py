@@ -1,0 +1,109 @@
+"""The door to a process that goes on beside us: it never outlives the block, nor us, and takes along what it started."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from backproof.adapters import proc
+from backproof.core.errors import HostError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+    from pathlib import Path
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Running:
+    """A process that goes on beside us; both its streams go to `log`."""
+
+    argv: tuple[str, ...]
+    process: subprocess.Popen[bytes]
+    log: Path
+
+    @property
+    def command(self) -> str:
+        return proc.command_line(self.argv)
+
+    @property
+    def code(self) -> int | None:
+        """Its exit code (negative = signal); None while it lives."""
+        return self.process.poll()
+
+
+@contextmanager
+def started(
+    argv: Sequence[str], *, log: Path, cwd: Path | None = None, env: Mapping[str, str] | None = None, grace: float = 20
+) -> Iterator[Running]:
+    """Have a process for the time of the block; afterwards it is gone with all that it started.
+
+    Raises:
+        HostError: it cannot be started.
+    """
+    log.parent.mkdir(parents=True, exist_ok=True)
+    with log.open("wb") as stream:
+        try:
+            process = subprocess.Popen(
+                list(argv),
+                cwd=cwd,
+                env=env,
+                stdin=subprocess.DEVNULL,
+                stdout=stream,
+                stderr=stream,
+                start_new_session=True,
+            )
+        except OSError as error:
+            raise HostError(
+                f"{argv[0]} cannot be started",
+                why=error.strerror or str(error),
+                next_step="check the program's name and path",
+            ) from error
+    guard = _guard(process.pid, grace)
+    try:
+        yield Running(argv=tuple(argv), process=process, log=log)
+    finally:
+        _stop(process, grace)
+        # Told first: once the group is gone its number may be given to somebody else.
+        guard.communicate(b"done")
+
+
+_GUARD = """
+import os, signal, sys, time
+if sys.stdin.buffer.read() != b"done":
+    for number, pause in ((signal.SIGTERM, float(sys.argv[2])), (signal.SIGKILL, 0)):
+        try:
+            os.killpg(int(sys.argv[1]), number)
+        except ProcessLookupError:
+            break
+        limit = time.monotonic() + pause
+        while time.monotonic() < limit:
+            time.sleep(0.1)
+            try:
+                os.killpg(int(sys.argv[1]), 0)
+            except ProcessLookupError:
+                break
+"""
+
+
+def _guard(group: int, grace: float) -> subprocess.Popen[bytes]:
+    """Ends the group when we are killed: a pipe of ours closes. A service that stays would hold its device for ever."""
+    argv = [sys.executable, "-S", "-E", "-c", _GUARD, str(group), str(grace)]
+    return subprocess.Popen(
+        argv, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True
+    )
+
+
+def _stop(process: subprocess.Popen[bytes], grace: float) -> None:
+    """Ask first: a service that is killed can leave the device's memory held. Then kill what is left of the group."""
+    if process.poll() is None:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGTERM)
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(grace)
+    proc.kill_group(process)

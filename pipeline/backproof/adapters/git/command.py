@@ -1,0 +1,102 @@
+"""Runs git so that nothing of the caller's surroundings steers it, and no hook, filter or editor of theirs runs."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from backproof.adapters import proc
+from backproof.core.errors import HostError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+# Hooks and CI jobs leak GIT_DIR, GIT_INDEX_FILE and their like: https://github.com/pre-commit/pre-commit/issues/300
+_KEEP = {"GIT_SSH", "GIT_SSH_COMMAND", "GIT_ASKPASS", "GIT_SSL_CAINFO", "GIT_SSL_NO_VERIFY", "GIT_EXEC_PATH"}
+_QUIET = {
+    "GIT_TERMINAL_PROMPT": "0",
+    "LC_ALL": "C.UTF-8",
+    "LANGUAGE": "C",
+    "GIT_EDITOR": ":",
+    "GIT_OPTIONAL_LOCKS": "0",
+    # refs/replace would swap the commit that is picked for another one behind the same hash.
+    "GIT_NO_REPLACE_OBJECTS": "1",
+}
+_OWN = {
+    "GIT_CONFIG_GLOBAL": os.devnull,
+    "GIT_CONFIG_NOSYSTEM": "1",
+    "GIT_ATTR_NOSYSTEM": "1",
+    "GIT_LITERAL_PATHSPECS": "1",
+}
+_SETTINGS = (
+    "core.quotePath=false",
+    "core.hooksPath=/dev/null",
+    "core.autocrlf=false",
+    "core.fsmonitor=false",
+    # Without it git reads ~/.config/git/attributes even where GIT_CONFIG_GLOBAL shuts the configuration out.
+    "core.attributesFile=/dev/null",
+    "commit.gpgSign=false",
+    "rerere.enabled=false",
+    "gc.auto=0",
+    "advice.detachedHead=false",
+    # The default of 1000 misses package renames, and a missed rename is a false conflict:
+    # https://github.com/apache/texera/issues/6963
+    "merge.renameLimit=32767",
+    "merge.conflictStyle=diff3",
+)
+
+
+def environment(extra: Mapping[str, str] | None = None, *, own: bool = True) -> dict[str, str]:
+    """The environment of a git command; `own` also shuts out the user's and the system's configuration."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("GIT_") or _is_kept(name, own=own)}
+    return {**kept, **_QUIET, **(_OWN if own else {}), **(extra or {})}
+
+
+def _is_kept(name: str, *, own: bool) -> bool:
+    return name in _KEEP or (not own and name.startswith("GIT_CONFIG"))
+
+
+def git(
+    *args: str,
+    cwd: Path | None = None,
+    settings: Sequence[str] = (),
+    env: Mapping[str, str] | None = None,
+    own: bool = True,
+    stdin: bytes = b"",
+    timeout: float = 600,
+    keep: int = proc.KEEP_BYTES,
+) -> proc.Completed:
+    """Run one git command and return what it did, whatever its code."""
+    argv = ["git", *_flags(settings), *args]
+    return proc.run(argv, cwd=cwd, env=environment(env, own=own), stdin=stdin, timeout=timeout, keep=keep)
+
+
+def dialogue(*args: str) -> proc.Dialogue:
+    """A git process that stays and answers, such as `cat-file --batch`."""
+    return proc.Dialogue(["git", *_flags(()), *args], env=environment())
+
+
+def _flags(settings: Sequence[str]) -> list[str]:
+    return [flag for setting in (*_SETTINGS, *settings) for flag in ("-c", setting)]
+
+
+def must(done: proc.Completed, what: str) -> proc.Completed:
+    """The command worked, or HostError with what git said."""
+    if done.code == proc.NOT_FOUND:
+        raise HostError(what, why="there is no `git` on PATH", next_step="install git 2.31 or newer")
+    return done.require(what, next_step=_advice(done.error_text))
+
+
+def _advice(said: str) -> str:
+    if "No space left" in said:
+        return "free some disk and run the same command again"
+    if any(word in said for word in ("Could not resolve host", "unable to access", "Connection", "timed out")):
+        return "check the network and the address, then run the same command again"
+    if any(word in said for word in ("Authentication failed", "Permission denied", "could not read Username")):
+        return "give git credentials for that address, or name a local clone with --repo"
+    if any(word in said for word in ("missing blob", "unable to read", "bad object", "missing tree")):
+        return (
+            "the clone lacks objects: complete it with `git fetch --unshallow` or `git fetch --refetch`, then run again"
+        )
+    return "read what git said above; run the same command again when it is mended"

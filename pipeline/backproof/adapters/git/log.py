@@ -1,0 +1,140 @@
+"""Questions about history, each answered by one git process: logs, blame, patch ids, range-diff.
+
+Paths and messages pass as bytes that need not be UTF-8; records are separated by NUL, never by newline.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from backproof.adapters.git.command import must
+from backproof.adapters.git.store import CommitInfo
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from backproof.adapters.git.store import Store
+
+_KEEP = 512 * 1024 * 1024
+_FIELDS = ("%H", "%T", "%P", "%an <%ae>", "%B")
+_BLAMED = re.compile(rb"^(\^?[0-9a-f]{40}) (\d+) (\d+)(?: \d+)?$")
+_MARKED = re.compile(r"\x01[0-9a-f]{40}")
+_HUNK = re.compile(r"^@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@", re.MULTILINE)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Hunk:
+    """Where two versions of a file differ: first line and count of each side (a count of 0: behind that line)."""
+
+    old: tuple[int, int]
+    new: tuple[int, int]
+
+
+def log(store: Store, *revs: str, paths: Sequence[str] = (), options: Sequence[str] = ()) -> list[CommitInfo]:
+    """Commits without merges, newest first."""
+    done = must(
+        store.git(
+            "log",
+            "-z",
+            "--no-merges",
+            f"--format={'%x00'.join(_FIELDS)}",
+            *options,
+            *revs,
+            *(("--", *paths) if paths else ("--",)),
+            keep=_KEEP,
+        ),
+        "history cannot be read",
+    )
+    tokens = done.stdout.decode("utf-8", "replace").split("\0")
+    rows = zip(*(tokens[at :: len(_FIELDS)] for at in range(len(_FIELDS))), strict=False)
+    return [_commit(row) for row in rows if row[0].strip()]
+
+
+def _commit(row: tuple[str, ...]) -> CommitInfo:
+    sha, tree, parents, author, message = row
+    return CommitInfo(
+        sha=sha.strip(),
+        tree=tree,
+        parents=tuple(parents.split()),
+        subject=message.split("\n", 1)[0].strip(),
+        message=message,
+        author=author,
+    )
+
+
+def merge_base(store: Store, one: str, other: str) -> str | None:
+    """The newest common ancestor; None where there is none (or a shallow clone hides it)."""
+    done = store.git("merge-base", one, other)
+    return done.text.strip() if done.code == 0 else None
+
+
+def is_ancestor(store: Store, one: str, other: str) -> bool:
+    return store.git("merge-base", "--is-ancestor", one, other).code == 0
+
+
+def touched(store: Store, *revs: str, paths: Sequence[str] = ()) -> dict[str, tuple[str, ...]]:
+    """All paths that each commit changes; with `paths` only of the commits that change one of these."""
+    options = ("-z", "--no-merges", "--no-renames", "--name-only", "--full-diff", "--full-history", "--format=%x01%H")
+    done = must(store.git("log", *options, *revs, "--", *paths, keep=_KEEP), "history cannot be read")
+    found: dict[str, list[str]] = {}
+    current: list[str] = []
+    for token in done.stdout.decode("utf-8", "surrogateescape").split("\0"):
+        if _MARKED.fullmatch(token):
+            current = found.setdefault(token[1:], [])
+        elif token:
+            # git starts the list of paths on a line of its own, also under -z.
+            current.append(token if current else token.removeprefix("\n"))
+    return {sha: tuple(paths) for sha, paths in found.items()}
+
+
+def blame(store: Store, rev: str, path: str, ranges: Iterable[tuple[int, int]], *, known: str) -> dict[int, str]:
+    """Which commit wrote each line of the ranges; lines that `known` already has are left out."""
+    spans = [flag for first, last in ranges for flag in ("-L", f"{first},{last}")]
+    if not spans:
+        return {}
+    done = must(
+        store.git("blame", "--porcelain", *spans, rev, f"^{known}", "--", path, keep=_KEEP),
+        f"{path}: its history cannot be read",
+    )
+    writers: dict[int, str] = {}
+    boundary: set[str] = set()
+    current = ""
+    for line in done.stdout.split(b"\n"):
+        if found := _BLAMED.match(line):
+            current = found[1].decode()
+            writers[int(found[3])] = current
+        elif line == b"boundary":
+            boundary.add(current)
+    return {line: sha for line, sha in writers.items() if sha not in boundary}
+
+
+def patch_ids(store: Store, shas: Sequence[str]) -> dict[str, str]:
+    """The stable patch id of each commit that changes something."""
+    if not shas:
+        return {}
+    names = "\n".join(shas).encode() + b"\n"
+    shown = must(
+        store.git("diff-tree", "--stdin", "--root", "-p", "--full-index", "--no-renames", stdin=names, keep=_KEEP),
+        "changes cannot be read",
+    )
+    done = must(store.git("patch-id", "--stable", stdin=shown.stdout, keep=_KEEP), "patch ids cannot be told")
+    return {commit: patch for patch, commit in (line.split() for line in done.text.splitlines())}
+
+
+def hunks(store: Store, old: str, new: str) -> list[Hunk]:
+    """Where two blobs differ."""
+    done = store.git("diff", "--unified=0", "--text", "--no-ext-diff", "--no-textconv", old, new, keep=_KEEP)
+    text = must(done, "two files cannot be compared").stdout.decode("latin-1")
+    return [
+        Hunk(old=(int(a), int(b or 1)), new=(int(c), int(d or 1)))
+        for a, b, c, d in (found.groups() for found in _HUNK.finditer(text))
+    ]
+
+
+def range_diff(store: Store, one: str, other: str) -> str:
+    """Two ranges of commits beside each other, for people."""
+    # The default of 60 takes a small edited commit for two unrelated ones.
+    done = store.git("range-diff", "--creation-factor=100", "--no-notes", "--no-color", one, other)
+    return must(done, "the commits cannot be compared").stdout.decode("utf-8", "replace")

@@ -1,0 +1,177 @@
+"""The user's repository, a path or a URL: read only. Its refs are listed, its objects borrowed."""
+
+from __future__ import annotations
+
+import difflib
+import hashlib
+from dataclasses import dataclass
+from pathlib import Path
+
+from filelock import FileLock
+from platformdirs import user_cache_path
+
+from backproof.adapters.git.command import git, must
+from backproof.core.errors import HostError, PlanError
+from backproof.core.redaction import redact
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Source:
+    """Where commits come from: a git directory on this machine (for a URL: our mirror of it)."""
+
+    name: str
+    git_dir: Path
+    refs: dict[str, str]
+
+    @classmethod
+    def open(cls, repo: str, *, pull: int | None = None) -> Source:
+        """Read the refs of a repository, given by path or URL.
+
+        Raises:
+            PlanError: the path is no git repository.
+            HostError: the URL cannot be fetched.
+        """
+        git_dir = _git_dir(Path(repo).expanduser()) if _is_path(repo) else _mirror(repo, pull)
+        return cls(name=redact(repo), git_dir=git_dir, refs=_refs(git_dir))
+
+    @property
+    def objects(self) -> Path:
+        return self.git_dir / "objects"
+
+    @property
+    def shallow(self) -> Path | None:
+        path = self.git_dir / "shallow"
+        return path if path.exists() else None
+
+    @property
+    def addresses(self) -> dict[str, str]:
+        """Where the repository comes from, by name of the remote: upstream's own first, then origin, which may be a fork.
+
+        For a URL it is that URL, under no name.
+        """
+        if not _is_path(self.name):
+            return {"": self.name}
+        found = _remotes(self.git_dir)
+        return {name: found[name] for name in ("upstream", "origin", *sorted(found)) if name in found}
+
+    def branch(self, name: str) -> str:
+        """The commit that a branch points at; local branches win over remote ones.
+
+        Raises:
+            PlanError: there is no such branch.
+        """
+        wanted = [
+            f"refs/heads/{name}",
+            f"refs/remotes/origin/{name}",
+            f"refs/remotes/upstream/{name}",
+            f"refs/tags/{name}",
+        ]
+        wanted += [ref for ref in self.refs if ref.startswith("refs/remotes/") and ref.split("/", 3)[3:] == [name]]
+        found = next((self.refs[ref] for ref in wanted if ref in self.refs), None)
+        if found is None:
+            raise self._no_branch(name)
+        return found
+
+    def pull_head(self, pull: int | None) -> str | None:
+        """The head of a pull request, where the repository has it."""
+        names = [f"refs/pull/{pull}/head", f"refs/remotes/origin/pull/{pull}/head", f"refs/remotes/origin/pr/{pull}"]
+        return next((self.refs[ref] for ref in names if ref in self.refs), None)
+
+    def _no_branch(self, name: str) -> PlanError:
+        branches = sorted({ref.split("/", 2)[2] for ref in self.refs if ref.startswith("refs/heads/")})
+        close = difflib.get_close_matches(name, branches, n=1)
+        hint = f"did you mean {close[0]!r}?" if close else f"it has {', '.join(branches[:8]) or 'no branches'}"
+        return PlanError(
+            f"{self.name}: there is no branch {name!r}",
+            why=f"the repository's refs do not list it; {hint}",
+            next_step="name a branch with --branch, or fetch it into that repository",
+        )
+
+
+def _is_path(repo: str) -> bool:
+    return "://" not in repo and not (":" in repo.split("/", 1)[0] and not Path(repo).exists())
+
+
+def _git_dir(path: Path) -> Path:
+    # Only the command line may trust a folder of another owner, as in a container; nothing of it is run.
+    trusted = ("safe.directory=*",)
+    done = git("-C", str(path), "rev-parse", "--path-format=absolute", "--git-common-dir", settings=trusted)
+    if done.code != 0:
+        raise PlanError(
+            f"{path}: this is not a git repository",
+            why=redact(done.error_text.strip()[-500:]) or "git did not say",
+            next_step="name a clone or a URL with --repo",
+        )
+    return Path(done.text.strip())
+
+
+def _refs(git_dir: Path) -> dict[str, str]:
+    # Not for-each-ref: to peel, it opens every object, which takes 0.2 s where packed-refs already says it.
+    listing = git(f"--git-dir={git_dir}", "show-ref", "--dereference", settings=("safe.directory=*",), keep=1 << 30)
+    if listing.code != 0 and listing.stderr:
+        must(listing, f"{git_dir}: its refs cannot be listed")
+    # Code 1 and no word: a repository without refs. A peeled tag comes behind its own line and replaces it.
+    rows = (line.split(" ", 1) for line in listing.text.splitlines())
+    return {name.removesuffix("^{}"): sha for sha, name in rows}
+
+
+def _remotes(git_dir: Path) -> dict[str, str]:
+    """Of the repository's own file alone: with --file, git follows no include."""
+    listing = git("config", "--file", str(git_dir / "config"), "--null", "--get-regexp", r"^remote\..*\.url$")
+    rows = (each.partition("\n") for each in listing.text.split("\0") if each)
+    return {key.removeprefix("remote.").removesuffix(".url"): redact(url) for key, _, url in rows}
+
+
+def _mirror(url: str, pull: int | None) -> Path:
+    """A bare mirror of ours, kept between runs: the first fetch takes minutes, later ones seconds."""
+    if url.startswith("-") or url.lower().startswith("ext::"):
+        raise PlanError(
+            f"{url}: not an address", why="git would take it for a command", next_step="give an https or ssh URL"
+        )
+    folder = user_cache_path("backproof") / "mirrors" / f"{hashlib.sha256(url.encode()).hexdigest()[:16]}.git"
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with FileLock(f"{folder}.lock"):
+        if not (folder / "HEAD").exists():
+            must(git("init", "--quiet", "--bare", str(folder)), f"{folder}: cannot be created")
+        specs = ["+refs/heads/*:refs/heads/*"]
+        _fetch(folder, url, specs)
+        if pull is not None:
+            _fetch_optional(folder, url, f"+refs/pull/{pull}/head:refs/pull/{pull}/head")
+    return folder
+
+
+def _fetch(folder: Path, url: str, specs: list[str]) -> None:
+    # The user's own configuration counts here: it holds proxies and credential helpers.
+    done = git(
+        f"--git-dir={folder}",
+        "fetch",
+        "--quiet",
+        "--no-tags",
+        "--prune",
+        "--no-recurse-submodules",
+        url,
+        *specs,
+        own=False,
+        timeout=3600,
+    )
+    must(done, f"{redact(url)}: cannot be fetched")
+
+
+def _fetch_optional(folder: Path, url: str, spec: str) -> None:
+    done = git(
+        f"--git-dir={folder}",
+        "fetch",
+        "--quiet",
+        "--no-tags",
+        "--no-recurse-submodules",
+        url,
+        spec,
+        own=False,
+        timeout=3600,
+    )
+    if done.code != 0 and "couldn't find remote ref" not in done.error_text:
+        raise HostError(
+            f"{redact(url)}: {spec} cannot be fetched",
+            why=redact(done.error_text.strip()[-800:]),
+            next_step="run the same command again",
+        )

@@ -1,0 +1,201 @@
+"""Requests to GitHub through PyGithub's requester: retries that cannot post twice, waits that have a cap."""
+
+from __future__ import annotations
+
+import os
+import re
+from itertools import islice
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from github import Github, GithubRetry
+from github.GithubException import RateLimitExceededExceedsMaxWait
+from pydantic import BaseModel
+
+from backproof import __version__
+from backproof.adapters.github.failure import WRITE_AGAIN, RefusedError, asking
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from types import TracebackType
+
+    from github.Auth import Auth
+    from urllib3 import Retry
+    from urllib3.connectionpool import ConnectionPool
+    from urllib3.response import HTTPResponse
+
+R = TypeVar("R", bound=BaseModel)
+
+API = "https://api.github.com"
+_READS = frozenset({"GET", "HEAD", "PATCH"})
+_PAGES = 100
+_NEXT_PAGE = re.compile(r'<([^>]{1,2000})>;\s*rel="next"')
+
+
+class _Capped(GithubRetry):
+    """GithubRetry's cap does not hold for a Retry-After header, which urllib3 sleeps out whatever it says."""
+
+    def increment(  # type: ignore[override] # as GithubRetry has it
+        self,
+        method: str | None = None,
+        url: str | None = None,
+        response: HTTPResponse | None = None,
+        error: Exception | None = None,
+        _pool: ConnectionPool | None = None,
+        _stacktrace: TracebackType | None = None,
+    ) -> Retry:
+        wait = (self.get_retry_after(response) or 0) if response is not None else 0
+        if response is not None and self.max_rate_limit_wait is not None and wait > self.max_rate_limit_wait:
+            response.drain_conn()
+            response.close()
+            said = {"message": f"a rate limit asks to wait {wait:.0f} s"}
+            raise RateLimitExceededExceedsMaxWait(response.status, said, dict(response.headers), wait=wait)
+        return super().increment(method, url, response, error, _pool, _stacktrace)
+
+
+def patient(*, post: bool = False, backoff: float = 0.5, longest_wait: float = 60) -> GithubRetry:
+    """Retries for what may be repeated without harm.
+
+    PyGithub's own default repeats POST after a 502 and PATCH not, the wrong way round for a comment, and has no cap on
+    its rate-limit wait: https://github.com/EnricoMi/publish-unit-test-result-action/issues/385 shows one of 24 minutes.
+    """
+    methods = frozenset({"POST"}) if post else _READS
+    return _Capped(total=4, max_rate_limit_wait=longest_wait, allowed_methods=methods, backoff_factor=backoff)
+
+
+def api_url(env: Mapping[str, str] | None = None) -> str:
+    """Where GitHub is: Actions says it, an enterprise server included."""
+    return (os.environ if env is None else env).get("GITHUB_API_URL") or API
+
+
+class Client:
+    """What we ask of GitHub. `auth` None reads public things only."""
+
+    def __init__(
+        self,
+        *,
+        auth: Auth | None,
+        base_url: str = API,
+        retry: Retry | None = None,
+        query_retry: Retry | None = None,
+        pause: float = 1,
+        timeout: int = 20,
+    ) -> None:
+        self.named = auth is not None
+        self._rest = _github(base_url, auth, retry or patient(), pause, timeout)
+        # A query is a POST that changes nothing, so this one may be repeated.
+        self._graph = _github(base_url, auth, query_retry or patient(post=True), 0, timeout)
+
+    def get(self, what: str, path: str, parameters: dict[str, Any] | None = None) -> Any:
+        """The JSON of one thing.
+
+        Raises:
+            RefusedError: GitHub refused or did not answer.
+        """
+        return self._ask(what, "GET", path, parameters=parameters)[1]
+
+    def pages(self, what: str, path: str, parameters: dict[str, Any] | None = None, *, key: str = "") -> Iterator[Any]:
+        """All items of a list, each once; `key` names the list in an answer that is an object."""
+        seen: set[Any] = set()
+        following: str | None = path
+        query: dict[str, Any] | None = {"per_page": 100, **(parameters or {})}
+        for _ in range(_PAGES):
+            if following is None:
+                return
+            headers, data = self._ask(what, "GET", following, parameters=query)
+            # A page can come twice while others write; an item counts once.
+            yield from _unseen(_listed(what, data, key), seen)
+            following, query = _next_page(headers), None
+        raise RefusedError(
+            what,
+            why=f"the list has more than {_PAGES} pages",
+            next_step="this is beyond what we read; do it by hand, or in a pull request with less on it",
+        )
+
+    def record(self, what: str, path: str, kind: type[R]) -> R:
+        """What GitHub has at a path, as a record."""
+        data = self.get(what, path)
+        with asking(what):
+            return kind.model_validate(data)
+
+    def records(self, what: str, path: str, kind: type[R], *, most: int | None = None, key: str = "") -> tuple[R, ...]:
+        """The items of a list as records, at most so many."""
+        found = islice(self.pages(what, path, key=key), most)
+        with asking(what):
+            return tuple(kind.model_validate(each) for each in found)
+
+    def post(self, what: str, path: str, body: dict[str, Any]) -> Any:
+        return self._ask(what, "POST", path, body=body)[1]
+
+    def patch(self, what: str, path: str, body: dict[str, Any]) -> Any:
+        return self._ask(what, "PATCH", path, body=body)[1]
+
+    def delete(self, what: str, path: str) -> None:
+        self._ask(what, "DELETE", path)
+
+    def query(self, what: str, document: str, variables: dict[str, Any]) -> dict[str, Any]:
+        """The data of a GraphQL query."""
+        with asking(what):
+            found: Any = self._graph.requester.graphql_query(document, variables)[1].get("data")
+        if not isinstance(found, dict):
+            raise _strange(what)
+        return found
+
+    def viewer(self) -> str | None:
+        """Whose token this is. REST's /user refuses the token of an App or of Actions; GraphQL's viewer does not."""
+        if not self.named:
+            return None
+        found = self.query("whose token this is cannot be read", "query { viewer { login } }", {})
+        return str(found["viewer"]["login"])
+
+    def _ask(
+        self,
+        what: str,
+        verb: str,
+        path: str,
+        *,
+        parameters: dict[str, Any] | None = None,
+        body: dict[str, Any] | None = None,
+    ) -> tuple[dict[str, Any], Any]:
+        with asking(what) if verb == "GET" else asking(what, again=WRITE_AGAIN):
+            return self._rest.requester.requestJsonAndCheck(verb, path, parameters=parameters, input=body)
+
+
+def _github(base_url: str, auth: Auth | None, retry: Retry, pause: float, timeout: int) -> Github:
+    return Github(
+        auth=auth,
+        base_url=base_url.rstrip("/"),
+        retry=retry,
+        timeout=timeout,
+        seconds_between_writes=pause or None,
+        seconds_between_requests=None,
+        user_agent=f"backproof/{__version__}",
+        lazy=True,
+    )
+
+
+def _next_page(headers: dict[str, Any]) -> str | None:
+    found = _NEXT_PAGE.search(str(headers.get("link", "")))
+    return found[1] if found else None
+
+
+def _listed(what: str, data: Any, key: str) -> list[Any]:
+    found = data.get(key) if key and isinstance(data, dict) else data
+    if not isinstance(found, list):
+        raise _strange(what)
+    return found
+
+
+def _unseen(items: list[Any], seen: set[Any]) -> Iterator[Any]:
+    for each in items:
+        name = (each.get("id") or each.get("sha") or each.get("filename")) if isinstance(each, dict) else None
+        if name is None or name not in seen:
+            seen.add(name)
+            yield each
+
+
+def _strange(what: str) -> RefusedError:
+    return RefusedError(
+        what,
+        why="the answer is not of the form that GitHub documents",
+        next_step="run the same command again; if it stays so, look for a proxy between here and GitHub",
+    )

@@ -1,0 +1,52 @@
+"""Searching the issues and pull requests of a repository: few calls, few results, ranked elsewhere."""
+
+from __future__ import annotations
+
+from itertools import islice
+from typing import TYPE_CHECKING, Literal
+
+from pydantic import Field
+
+from backproof.adapters.github.failure import asking
+from backproof.adapters.github.pulls import Answer
+
+if TYPE_CHECKING:
+    from backproof.adapters.github.client import Client
+
+PER_SEARCH = 50
+
+
+class _Label(Answer):
+    name: str = ""
+
+
+class _PullPart(Answer):
+    merged_at: str | None = None
+
+
+class Issue(Answer):
+    """One issue or pull request as the search gives it."""
+
+    number: int
+    title: str
+    body: str | None = None
+    state: str = "open"
+    html_url: str = ""
+    created_at: str = ""
+    labels: tuple[_Label, ...] = ()
+    pull: _PullPart | None = Field(default=None, alias="pull_request")
+
+    @property
+    def text(self) -> str:
+        labels = " ".join(each.name for each in self.labels)
+        return f"{self.title}\n{labels}\n{self.body or ''}"
+
+
+def search(client: Client, repo: str, words: str, *, kind: Literal["issue", "pr"]) -> tuple[Issue, ...]:
+    """One search, one page: issues (or pull requests) that have the words."""
+    what = f"{repo}: its issues cannot be searched"
+    query = {"q": f"repo:{repo} is:{kind} {words}", "per_page": PER_SEARCH}
+    data = client.get(what, "/search/issues", query)
+    with asking(what):
+        items = data.get("items") if isinstance(data, dict) else None
+        return tuple(Issue.model_validate(each) for each in islice(items or (), PER_SEARCH))

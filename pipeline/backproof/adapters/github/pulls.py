@@ -1,0 +1,210 @@
+"""What a pull request is: its text, commits, files, reviews and checks, read through REST."""
+
+from __future__ import annotations
+
+import base64
+import re
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from backproof.adapters.github import references
+from backproof.adapters.github.failure import RefusedError, asking
+from backproof.core.errors import PlanError
+
+if TYPE_CHECKING:
+    from backproof.adapters.github.client import Client
+
+_COMMITS = 250
+_DETAILS = 40
+_FILES = 3000
+_URL = re.compile(
+    r"(?:(?:https?://)?[\w-]+(?:\.[\w-]+)+(?::\d+)?/)?(?P<repo>[\w.-]{1,100}/[\w.-]{1,100})(?:/pull/|#)(?P<number>\d{1,9})(?:[/?#].*)?"
+)
+
+
+class Answer(BaseModel):
+    """What we read of an answer; GitHub adds fields at any time."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+
+class User(Answer):
+    login: str
+
+
+class _Ref(Answer):
+    ref: str = ""
+    sha: str = ""
+
+
+class Pull(Answer):
+    """One pull request."""
+
+    number: int
+    title: str
+    body: str | None = None
+    state: str
+    locked: bool = False
+    merged: bool = False
+    merged_at: str | None = None
+    merge_commit_sha: str | None = None
+    html_url: str
+    head: _Ref
+    base: _Ref
+    user: User | None = None
+
+    @property
+    def text(self) -> str:
+        return (self.body or "").replace("\r\n", "\n")
+
+    @property
+    def original(self) -> int | None:
+        """The pull request that this one says it backports."""
+        return references.original(f"{self.title}\n{self.text}", but=self.number)
+
+
+class ChangedFile(Answer):
+    """One path of a diff."""
+
+    filename: str
+    status: str
+    sha: str | None = None
+    previous_filename: str | None = None
+
+
+class _Message(Answer):
+    message: str
+
+
+class _Parent(Answer):
+    sha: str
+
+
+class Commit(Answer):
+    """One commit of a pull request; `files` only where they were asked for."""
+
+    sha: str
+    commit: _Message
+    parents: tuple[_Parent, ...] = ()
+    files: tuple[ChangedFile, ...] = ()
+
+    @property
+    def subject(self) -> str:
+        return self.commit.message.split("\n", 1)[0].strip()
+
+
+class Review(Answer):
+    """The text that stands over a review."""
+
+    body: str | None = None
+    state: str = ""
+    html_url: str = ""
+    user: User | None = None
+
+
+class CheckRun(Answer):
+    """One check of a commit."""
+
+    name: str
+    status: str
+    conclusion: str | None = None
+    html_url: str | None = None
+
+
+class _Branch(Answer):
+    name: str
+    commit: _Parent
+
+
+class _File(Answer):
+    encoding: str = ""
+    content: str = ""
+
+
+class _Repository(Answer):
+    default_branch: str = Field(min_length=1)
+
+
+def parse(text: str) -> tuple[str, int]:
+    """Repository and number from `owner/name#12` or the address of a pull request.
+
+    Raises:
+        PlanError: it is neither.
+    """
+    found = _URL.fullmatch(text.strip())
+    if found is None:
+        raise PlanError(
+            f"{text}: this names no pull request",
+            why="it is neither an address like https://github.com/owner/name/pull/12 nor owner/name#12",
+            next_step="copy the address of the pull request from the browser",
+        )
+    return found["repo"], int(found["number"])
+
+
+def pull(client: Client, repo: str, number: int) -> Pull:
+    return client.record(f"{repo}#{number} cannot be read", f"/repos/{repo}/pulls/{number}", Pull)
+
+
+def commits(client: Client, repo: str, number: int) -> tuple[Commit, ...]:
+    """The commits of a pull request, oldest first (GitHub gives 250 at most)."""
+    what = f"{repo}#{number}: its commits cannot be read"
+    return client.records(what, f"/repos/{repo}/pulls/{number}/commits", Commit, most=_COMMITS)
+
+
+def with_files(client: Client, repo: str, listed: tuple[Commit, ...]) -> tuple[Commit, ...]:
+    """The same commits with the paths that each touches; one request each, so of the first 40 only."""
+    return tuple(commit(client, repo, each.sha) for each in listed[:_DETAILS])
+
+
+def commit(client: Client, repo: str, sha: str) -> Commit:
+    return client.record(f"{repo}@{sha[:12]} cannot be read", f"/repos/{repo}/commits/{quote(sha, safe='')}", Commit)
+
+
+def files(client: Client, repo: str, number: int) -> tuple[ChangedFile, ...]:
+    what = f"{repo}#{number}: its files cannot be read"
+    return client.records(what, f"/repos/{repo}/pulls/{number}/files", ChangedFile, most=_FILES)
+
+
+def reviews(client: Client, repo: str, number: int) -> tuple[Review, ...]:
+    what = f"{repo}#{number}: its reviews cannot be read"
+    return client.records(what, f"/repos/{repo}/pulls/{number}/reviews", Review)
+
+
+def check_runs(client: Client, repo: str, sha: str) -> tuple[CheckRun, ...]:
+    what = f"{repo}@{sha[:12]}: its checks cannot be read"
+    return client.records(what, f"/repos/{repo}/commits/{sha}/check-runs", CheckRun, key="check_runs")
+
+
+def branch_tip(client: Client, repo: str, name: str) -> str:
+    what = f"{repo}: the branch {name} cannot be read"
+    return client.record(what, f"/repos/{repo}/branches/{quote(name, safe='')}", _Branch).commit.sha
+
+
+def default_branch(client: Client, repo: str) -> str:
+    return client.record(f"{repo} cannot be read", f"/repos/{repo}", _Repository).default_branch
+
+
+def branches(client: Client, repo: str, prefix: str) -> tuple[str, ...]:
+    """Names of the branches that start with a prefix."""
+    what = f"{repo}: its branches cannot be read"
+    found = client.get(what, f"/repos/{repo}/git/matching-refs/heads/{quote(prefix)}")
+    with asking(what):
+        return tuple(_Ref.model_validate(each).ref.removeprefix("refs/heads/") for each in found)
+
+
+def content(client: Client, repo: str, path: str, ref: str) -> str | None:
+    """The text of a file at a commit; None where it is not there (or larger than GitHub hands out: 1 MB)."""
+    what = f"{repo}@{ref[:12]}: {path} cannot be read"
+    try:
+        data: Any = client.get(what, f"/repos/{repo}/contents/{quote(path)}", {"ref": ref})
+    except RefusedError as refused:
+        if refused.status == 404:
+            return None
+        raise
+    if not isinstance(data, dict):
+        return None
+    with asking(what):
+        file = _File.model_validate(data)
+        return base64.b64decode(file.content).decode("utf-8", "replace") if file.encoding == "base64" else None

@@ -1,0 +1,114 @@
+"""Review threads, with whether they are marked resolved: REST does not tell, so this one is GraphQL."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+from pydantic import Field
+
+from backproof.adapters.github.failure import asking
+from backproof.adapters.github.pulls import Answer, User
+
+if TYPE_CHECKING:
+    from backproof.adapters.github.client import Client
+
+_PAGES = 20
+QUERY = """
+query ($owner: String!, $name: String!, $number: Int!, $after: String) {
+  repository(owner: $owner, name: $name) {
+    pullRequest(number: $number) {
+      reviewThreads(first: 50, after: $after) {
+        pageInfo { hasNextPage endCursor }
+        nodes {
+          id isResolved isOutdated path line startLine originalLine originalStartLine
+          resolvedBy { login }
+          comments(first: 50) {
+            nodes { body url author { login } originalCommit { oid } }
+            pageInfo { hasNextPage }
+          }
+        }
+      }
+    }
+  }
+}
+"""
+
+
+class _Oid(Answer):
+    oid: str
+
+
+class ThreadComment(Answer):
+    """One comment of a thread."""
+
+    body: str
+    url: str
+    author: User | None = None
+    original_commit: _Oid | None = Field(default=None, alias="originalCommit")
+
+
+class _Page(Answer):
+    more: bool = Field(alias="hasNextPage")
+    end: str | None = Field(default=None, alias="endCursor")
+
+
+class _Comments(Answer):
+    nodes: tuple[ThreadComment, ...]
+
+
+class Thread(Answer):
+    """One thread on lines of a file; lines are None where the diff has moved on."""
+
+    id: str
+    resolved: Annotated[bool, Field(alias="isResolved")]
+    outdated: Annotated[bool, Field(alias="isOutdated")]
+    path: str
+    line: int | None = None
+    original_line: int | None = Field(default=None, alias="originalLine")
+    original_start: int | None = Field(default=None, alias="originalStartLine")
+    comments: _Comments
+
+    @property
+    def first(self) -> ThreadComment | None:
+        return self.comments.nodes[0] if self.comments.nodes else None
+
+
+class _Threads(Answer):
+    nodes: tuple[Thread, ...]
+    page: _Page = Field(alias="pageInfo")
+
+
+class _Pull(Answer):
+    threads: _Threads = Field(alias="reviewThreads")
+
+
+class _Repository(Answer):
+    pull: _Pull | None = Field(alias="pullRequest")
+
+
+class _Data(Answer):
+    repository: _Repository | None
+
+
+def review_threads(client: Client, repo: str, number: int) -> tuple[Thread, ...]:
+    """All threads, a thousand at most.
+
+    Raises:
+        RefusedError: GitHub refused; without a token it always does for GraphQL.
+    """
+    what = f"{repo}#{number}: its review threads cannot be read"
+    owner, _, name = repo.partition("/")
+    found: list[Thread] = []
+    after: str | None = None
+    for _ in range(_PAGES):
+        data = client.query(what, QUERY, {"owner": owner, "name": name, "number": number, "after": after})
+        with asking(what):
+            read = _Data.model_validate(data)
+        if read.repository is None or read.repository.pull is None:
+            break
+        threads = read.repository.pull.threads
+        found += threads.nodes
+        after = threads.page.end
+        if not threads.page.more or after is None:
+            break
+    return tuple(found)

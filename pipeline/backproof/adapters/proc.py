@@ -1,0 +1,213 @@
+"""The one door to subprocesses: argv lists, a new environment, a process group that dies with its timeout."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shlex
+import signal
+import subprocess
+import tempfile
+import threading
+import time
+from dataclasses import dataclass
+from typing import IO, TYPE_CHECKING
+
+from backproof.core.errors import HostError
+from backproof.core.redaction import redact
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+KEEP_BYTES = 4 * 1024 * 1024
+"""How much of each stream is kept in memory; `tee` keeps all of it on disk."""
+
+NOT_FOUND = 127
+TIMED_OUT = 124
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Completed:
+    """What one process did: its exit code (negative = signal), both streams (bounded), seconds."""
+
+    argv: tuple[str, ...]
+    code: int
+    stdout: bytes
+    stderr: bytes
+    seconds: float
+
+    @property
+    def command(self) -> str:
+        """The command as a person would type it, redacted."""
+        return command_line(self.argv)
+
+    @property
+    def text(self) -> str:
+        return self.stdout.decode("utf-8", "replace")
+
+    @property
+    def error_text(self) -> str:
+        return self.stderr.decode("utf-8", "replace")
+
+    def require(self, what: str, *, next_step: str) -> Completed:
+        """Return self, or raise HostError with the command, its code and the tail of what it printed."""
+        if self.code == 0:
+            return self
+        said = redact((self.error_text.strip() or self.text.strip())[-2000:])
+        raise HostError(what, why=f"`{self.command}` ended with code {self.code}: {said}", next_step=next_step)
+
+
+def command_line(argv: Sequence[str]) -> str:
+    return redact(shlex.join(argv))
+
+
+def environment(
+    extra: Mapping[str, str | None] | None = None, *, base: Mapping[str, str] | None = None
+) -> dict[str, str]:
+    """A new environment: ours, plus `extra`; a None value removes the name. `os.environ` itself is never changed."""
+    result = dict(os.environ if base is None else base)
+    for name, value in (extra or {}).items():
+        if value is None:
+            result.pop(name, None)
+        else:
+            result[name] = value
+    return result
+
+
+def run(
+    argv: Sequence[str],
+    *,
+    cwd: Path | None = None,
+    env: Mapping[str, str] | None = None,
+    stdin: bytes = b"",
+    timeout: float = 600,
+    tee: Path | None = None,
+    keep: int = KEEP_BYTES,
+) -> Completed:
+    """Run a command to its end and return what it did; a missing program is a result with code 127.
+
+    Args:
+        argv: the program and its arguments; never a shell line.
+        cwd: where it runs.
+        env: its whole environment; ours when None.
+        stdin: what it reads.
+        timeout: seconds; past it the whole process group is killed and the code is 124.
+        tee: a file that receives both streams whole (what the command printed is evidence).
+        keep: bytes of each stream that are kept; a caller that parses a whole listing asks for more.
+    """
+    started = time.monotonic()
+    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err, tempfile.TemporaryFile() as source:
+        source.write(stdin)
+        source.seek(0)
+        code = _run(argv, cwd=cwd, env=env, streams=(source, out, err), timeout=timeout)
+        if tee is not None:
+            _tee(tee, out, err)
+        return Completed(
+            argv=tuple(argv),
+            code=code,
+            stdout=_kept(out, keep),
+            stderr=_kept(err, KEEP_BYTES),
+            seconds=time.monotonic() - started,
+        )
+
+
+def _run(
+    argv: Sequence[str],
+    *,
+    cwd: Path | None,
+    env: Mapping[str, str] | None,
+    streams: tuple[IO[bytes], IO[bytes], IO[bytes]],
+    timeout: float,
+) -> int:
+    source, out, err = streams
+    try:
+        # A session of its own: one signal reaches the workers that the command started, too.
+        process = subprocess.Popen(
+            list(argv), cwd=cwd, env=env, stdin=source, stdout=out, stderr=err, start_new_session=True
+        )
+    except (FileNotFoundError, NotADirectoryError, PermissionError) as error:
+        err.write(f"{argv[0]}: {error.strerror}".encode())
+        return NOT_FOUND
+    # Not `wait(timeout)`: it sleeps up to 50 ms between looks, which is ten times what most git commands take.
+    expired = threading.Event()
+    timer = threading.Timer(timeout, _expire, (process, expired))
+    timer.daemon = True
+    timer.start()
+    try:
+        code = process.wait()
+    finally:
+        timer.cancel()
+        if process.poll() is None:
+            kill_group(process)
+    if expired.is_set():
+        err.write(f"\nstopped after {timeout:.0f} s".encode())
+        return TIMED_OUT
+    return code
+
+
+def _expire(process: subprocess.Popen[bytes], expired: threading.Event) -> None:
+    expired.set()
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
+
+
+class Dialogue:
+    """A process that stays and answers, one request at a time; it ends with its standard input."""
+
+    def __init__(self, argv: Sequence[str], *, env: Mapping[str, str]) -> None:
+        self.argv = tuple(argv)
+        try:
+            self._process = subprocess.Popen(
+                list(argv),
+                env=env,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+                start_new_session=True,
+            )
+        except OSError as error:
+            raise HostError(
+                f"{argv[0]}: cannot be started", why=str(error), next_step=f"install {argv[0]} and run again"
+            ) from error
+
+    def ask(self, request: bytes) -> IO[bytes]:
+        """Send a request; the answer is read from what is returned, and only as far as it goes."""
+        if self._process.stdin is None or self._process.stdout is None:  # pragma: no cover - both are pipes
+            raise BrokenPipeError
+        self._process.stdin.write(request)
+        self._process.stdin.flush()
+        return self._process.stdout
+
+    def close(self) -> None:
+        for stream in (self._process.stdin, self._process.stdout):
+            if stream is not None:
+                with contextlib.suppress(OSError):
+                    stream.close()
+        try:
+            self._process.wait(5)
+        except subprocess.TimeoutExpired:
+            kill_group(self._process)
+
+
+def kill_group(process: subprocess.Popen[bytes]) -> None:
+    """Kill a process with all that it started, and reap it."""
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+
+
+def _kept(stream: IO[bytes], keep: int) -> bytes:
+    """The last bytes of a stream: errors stand at the end."""
+    size = stream.seek(0, os.SEEK_END)
+    stream.seek(max(0, size - keep))
+    return stream.read()
+
+
+def _tee(path: Path, *streams: IO[bytes]) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("wb") as target:
+        for stream in streams:
+            stream.seek(0)
+            while block := stream.read(1 << 20):
+                target.write(block)

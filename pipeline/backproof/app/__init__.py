@@ -1,0 +1,1 @@
+"""A run from request to folder."""

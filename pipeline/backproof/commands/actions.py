@@ -1,0 +1,95 @@
+"""The commands that are for GitHub's Actions: what to run, what came of one run, what came of all."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from backproof.commands import printed
+from backproof.core.model import Finding, Outcome
+from backproof.core.redaction import publishable
+from backproof.kit import plan
+from backproof.report import render
+from backproof.upstream import matrix as matrices
+from backproof.upstream import merge as merging
+from backproof.upstream import publish
+from backproof.upstream.actions import Actions
+
+if TYPE_CHECKING:
+    from backproof.records.merged import Shard
+
+_FOLDER = click.Path(path_type=Path, exists=True, file_okay=False)
+_FILE = click.Path(path_type=Path, exists=True, dir_okay=False)
+_JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+
+
+@click.command("matrix")
+@click.argument("kit", type=_FOLDER)
+@click.option("--repo", required=True, help="The upstream repository: a path or a URL. It is only read.")
+@click.option("--device", "devices", multiple=True, help="Only this device; may be given again.")
+@click.option("--labels", default="", help="Labels of the self-hosted runners that have the device, with commas.")
+def matrix_command(*, kit: Path, repo: str, devices: tuple[str, ...], labels: str) -> None:
+    """Print the matrix of KIT for a workflow: release branches by devices, one line of JSON."""
+    wanted = tuple(each for one in devices for each in one.replace(",", " ").split())
+    listed = tuple(each.strip() for each in labels.split(",") if each.strip())
+    matrix = matrices.matrix(plan.load(kit), repo, devices=wanted, labels=listed).model_dump(mode="json")
+    click.echo(json.dumps(matrix, ensure_ascii=False))
+    if actions := Actions.here(lambda line: click.echo(line, err=True)):
+        # The list alone: GitHub takes any other key of a matrix for a vector, and refuses one that is no list.
+        actions.output(include=json.dumps(matrix["include"], ensure_ascii=False))
+
+
+@click.command("merge")
+@click.argument("folders", metavar="RUN...", nargs=-1, required=True, type=_FOLDER)
+@click.option("--kit", type=_FOLDER, required=True, help="The kit that the runs share.")
+@click.option("--out", type=click.Path(path_type=Path), required=True, help="Where merged.json and merged.md go.")
+@click.option(
+    "--expect", "expected", type=_FILE, help="What `backproof matrix` printed: a cell without a run is an error."
+)
+@_JSON
+def merge_command(*, folders: tuple[Path, ...], kit: Path, out: Path, expected: Path | None, as_json: bool) -> None:
+    """Join the runs of a matrix into one report; the worst outcome is the exit code."""
+    merged = merging.merge(folders, kit, expected=expected)
+    merging.write(merged, out)
+    text = render.merged(merged)
+    with printed.fenced():
+        printed.as_json(merged.model_dump(mode="json")) if as_json else click.echo(text)
+    if actions := Actions.here(lambda line: click.echo(line, err=True)):
+        actions.summarise(text)
+        actions.annotate(_shard_finding(each) for each in merged.shards if each.outcome is not Outcome.PASS)
+        actions.output(outcome=merged.outcome, report_path=str(out / "merged.json"))
+    sys.exit(merged.outcome.exit_code)
+
+
+def _shard_finding(shard: Shard) -> Finding:
+    return Finding(
+        severity="fail", text=f"{shard.outcome}: {shard.sentence}", where=f"{shard.branch} on {shard.device}"
+    )
+
+
+@click.command()
+@click.argument("folder", metavar="RUN", type=_FOLDER)
+@click.option("--kit", type=_FOLDER, help="The kit; by default the one that the run names.")
+@click.option(
+    "--lang", type=click.Choice(["en", "zh"]), default="en", show_default=True, help="The comment's language."
+)
+def present(*, folder: Path, kit: Path | None, lang: publish.Language) -> None:
+    """Show RUN in the job that runs this: summary, annotations, outputs. Outside Actions, print the comment."""
+    loaded = publish.load(folder, kit)
+    text = render.comment(loaded.story, loaded.plan, language=lang)
+    actions = Actions.here(click.echo)
+    if actions is None:
+        click.echo(text)
+        return
+    actions.summarise(text)
+    with actions.group("Findings"), actions.fenced():
+        for stage in loaded.run.stages:
+            printed.row(publishable(f"{stage.stage}: {stage.outcome}: {stage.sentence}"))
+    found = [each for stage in loaded.run.stages for each in stage.findings if each.severity != "note"]
+    # A job's log is public where the repository is.
+    actions.annotate(each.model_copy(update={"text": publishable(each.text)}) for each in found)
+    actions.output(outcome=loaded.run.outcome, run_id=loaded.run.id, report_path=str(folder / "report.html"))

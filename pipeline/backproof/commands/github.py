@@ -1,0 +1,190 @@
+"""The commands that speak with GitHub, or are for its Actions. Printing happens here and nowhere below."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from backproof.commands import printed
+from backproof.core.errors import ExitCode, PlanError
+from backproof.core.model import Outcome
+from backproof.core.plural import counted
+from backproof.kit import plan
+from backproof.records.proof import StageResult
+from backproof.rundir import side_results
+from backproof.rundir.ledger import Ledger
+from backproof.upstream import audit as auditing
+from backproof.upstream import publish, similar
+from backproof.upstream.actions import Actions
+from backproof.upstream.audit.run_tree import open_tree
+from backproof.upstream.connection import connect, parse_pull
+
+if TYPE_CHECKING:
+    from backproof.records.audit import AuditRecord
+    from backproof.records.proof import Run
+    from backproof.upstream.publish import Prepared
+
+_FOLDER = click.Path(path_type=Path, exists=True, file_okay=False)
+_FILE = click.Path(path_type=Path, exists=True, dir_okay=False)
+_JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+_KIT = click.option(
+    "--kit",
+    type=_FOLDER,
+    help="The kit; by default the one that the run names. For a run of another machine, name your own.",
+)
+
+
+@click.command()
+@click.argument("subject", metavar="KIT|PR")
+@click.option("--run", "folder", type=_FOLDER, help="Also look into the tree of this run, and keep the audit there.")
+@_JSON
+def audit(*, subject: str, folder: Path | None, as_json: bool) -> None:
+    """Compare what a pull request was asked for and claims with what its code contains.
+
+    KIT is a kit folder; PR is an address or owner/name#number. Review threads need GH_TOKEN.
+    Exit code 3: something is marked resolved, is not there, and no fix-up of the kit closes it.
+    """
+    ledger = Ledger(folder) if folder else None
+    run = ledger.load_run() if ledger else None
+    record = auditing.examine(connect(), _subject(subject, ledger, run))
+    if ledger and run:
+        _keep_audit(ledger, record, subject)
+    with printed.fenced():
+        printed.as_json(record.model_dump(mode="json")) if as_json else _print_audit(record)
+    sys.exit(ExitCode.PERSON if _open(record) else ExitCode.PASS)
+
+
+def _subject(text: str, ledger: Ledger | None, run: Run | None) -> auditing.Subject:
+    kit = Path(text)
+    tree = open_tree(ledger, run) if ledger and run else None
+    if not kit.exists():
+        repo, number = parse_pull(text)
+        return auditing.Subject(repo=repo, pull=number, tree=tree)
+    found = plan.load(kit)
+    if found.upstream.pull is None:
+        raise PlanError(
+            f"{kit}: the plan names no pull request",
+            why="[upstream] pull is what would be audited",
+            next_step="name the pull request itself: owner/name#number",
+        )
+    return auditing.Subject(
+        repo=found.upstream.repo,
+        pull=found.upstream.pull,
+        original=found.upstream.original_pull,
+        plan=found,
+        kit=kit,
+        tree=tree,
+    )
+
+
+def _keep_audit(ledger: Ledger, record: AuditRecord, subject: str) -> None:
+    with ledger.locked():
+        file = ledger.write("audit/audit.json", record)
+        claim = f"what {record.repo}#{record.pull} was asked for and claims, at {record.head[:12]}"
+        evidence = ledger.evidence(file, claim=claim, command=f"backproof audit {subject}")
+        result = StageResult(
+            stage="audit",
+            outcome=Outcome.PASS,
+            sentence=f"{counted(len(record.requests), 'request')}, {counted(len(record.claims), 'claim')}, {counted(len(record.findings), 'finding')}",
+            evidence=(evidence,),
+            findings=record.findings,
+        )
+        side_results.keep(ledger, result)
+
+
+def _open(record: AuditRecord) -> bool:
+    return any(each.resolved and each.in_head == "no" and not each.closed_by for each in record.requests)
+
+
+def _print_audit(record: AuditRecord) -> None:
+    printed.row(f"{record.repo}#{record.pull} at {record.head[:12]}: {record.title}")
+    for each in record.requests:
+        state = "resolved" if each.resolved else "open"
+        where = f"{each.path}:{each.lines}" if each.path else "the review"
+        run = "" if each.in_run == "not-looked-at" else f", in the run {each.in_run}"
+        closed = f", closed by {each.closed_by}" if each.closed_by else ""
+        printed.row(
+            f"  request   {state}, in the head {each.in_head}{run}{closed}: {each.author} at {where}: {each.quote}"
+        )
+    for claim in record.claims:
+        printed.row(f"  claim     {', '.join(claim.kinds)}{', inherited' if claim.inherited else ''}: {claim.quote}")
+    for commit in record.cancelled:
+        printed.row(f"  cancels   {commit.commit[:12]} {commit.subject}: {commit.why}")
+    for check in record.checks:
+        printed.row(f"  check     {check.name}: {check.state}")
+    for change in record.later:
+        printed.row(
+            f"  later     #{change.number} {change.kind}{'' if change.merged else ', not merged'}: {change.title}"
+        )
+    for text in record.limits:
+        printed.row(f"  not seen  {text}")
+    for finding in record.findings:
+        printed.row(f"  {finding.severity}: {finding.where + ': ' if finding.where else ''}{finding.text}")
+
+
+@click.command("publish")
+@click.argument("folder", metavar="RUN", type=_FOLDER)
+@_KIT
+@click.option("--publish", "really", is_flag=True, help="Post it. Without this, only say what would be posted.")
+@click.option(
+    "--lang", type=click.Choice(["en", "zh"]), default="en", show_default=True, help="The comment's language."
+)
+def publish_command(*, folder: Path, kit: Path | None, really: bool, lang: publish.Language) -> None:
+    """Create or update the one comment of RUN on the upstream pull request.
+
+    The token comes from GH_TOKEN or GITHUB_TOKEN, or from an App (BACKPROOF_APP_ID, BACKPROOF_APP_PRIVATE_KEY,
+    BACKPROOF_APP_INSTALLATION).
+    """
+    client = connect()
+    loaded = publish.load(folder, kit)
+    prepared = publish.prepare(client, loaded, language=lang)
+    if not really:
+        with printed.fenced():
+            _print_prepared(prepared)
+        return
+    record = publish.publish(client, loaded, prepared)
+    click.echo(f"{record.action}: {record.url}")
+    if actions := Actions.here(click.echo):
+        actions.output(comment_url=record.url)
+
+
+def _print_prepared(prepared: Prepared) -> None:
+    intent = prepared.intent
+    place = intent.found.url if intent.found else str(prepared.place)
+    author = prepared.author or "nobody: there is no token, so whose comment it would be is not known"
+    click.echo(f"would {intent.action} as {author}\n  at {place}\n  because {intent.why}\n")
+    click.echo(prepared.draft.body)
+    click.echo("nothing was posted; --publish posts it")
+
+
+@click.command("similar")
+@click.argument("folder", metavar="RUN", type=_FOLDER)
+@_KIT
+@click.option("--scene", type=_FILE, help="What `backproof triage --json` wrote; by default triage/triage.json of RUN.")
+@click.option("--model", default="", help="The served model, where the plan's title does not name it.")
+@click.option("--mode", default="", help="The mode, for example of graph capture.")
+@_JSON
+def similar_command(
+    *, folder: Path, kit: Path | None, scene: Path | None, model: str, mode: str, as_json: bool
+) -> None:
+    """Find the upstream's issues that look like the first scene of RUN, and say what they share."""
+    the_plan = publish.load(folder, kit).plan
+    default = folder / "triage" / "triage.json"
+    scene = scene or (default if default.is_file() else None)
+    wanted = similar.fingerprint(the_plan, scene, model=model, mode=mode)
+    rows = similar.search(connect(), the_plan.upstream.repo, wanted)
+    with printed.fenced():
+        click.echo(similar.as_json(wanted, rows)) if as_json else _print_similar(wanted, rows)
+
+
+def _print_similar(wanted: similar.Fingerprint, rows: tuple[similar.Alike, ...]) -> None:
+    printed.row("searched by " + "; ".join(f"{name} {value}" for name, value in wanted.shown.items()))
+    for each in rows:
+        differs = f"; differs: {', '.join(each.differs)}" if each.differs else ""
+        printed.row(f"#{each.number} {each.stars} ({each.kind}, {each.state}) {each.title}")
+        printed.row(f"    shares {'; '.join(each.shared)}{differs}")
+    if not rows:
+        click.echo("none that shares anything")

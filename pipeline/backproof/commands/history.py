@@ -1,0 +1,194 @@
+"""survey, explain, compare, cancelling, reproduce: questions about picks, answered from git objects alone."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from backproof.commands.output import print_json, say
+from backproof.commands.views import history
+from backproof.core.errors import ExitCode, PlanError
+from backproof.history import branches, reproduce
+from backproof.history.cancelling import cancelling
+from backproof.history.compare import Backport, compare
+from backproof.history.explain import explain
+from backproof.history.fixups import amended
+from backproof.history.path_filter import dropper
+from backproof.history.repository import Repository, open_repository
+from backproof.history.simulate import Landing, Simulator
+from backproof.history.survey import survey
+from backproof.kit import plan
+from backproof.rundir.ledger import Ledger
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from backproof.history.records import CompareRecord
+
+_repo = click.option("--repo", required=True, help="The repository: a path or a URL. It is only read.")
+_drop = click.option("--drop", multiple=True, help="A gitignore-like glob that is left out; may be repeated.")
+_json = click.option("--json", "as_json", is_flag=True, help="Print JSON instead of text.")
+_main = click.option("--main", "main_branch", help="The main branch; by default main, master, trunk or develop.")
+
+
+@click.command("survey")
+@click.argument("what", metavar="KIT|COMMIT...", nargs=-1, required=True)
+@_repo
+@click.option("--branches", "globs", multiple=True, help="A glob of branch names; by default a kit's, or release*.")
+@_main
+@_drop
+@_json
+def survey_command(
+    *,
+    what: Sequence[str],
+    repo: str,
+    globs: tuple[str, ...],
+    main_branch: str | None,
+    drop: tuple[str, ...],
+    as_json: bool,
+) -> None:
+    """Tell for each release branch whether it has the fix, needs it, and takes it."""
+    kit = _kit(what)
+    if kit is not None:
+        globs = globs or tuple(each.name for each in kit.branch)
+        drop = (*kit.pick.drop, *drop)
+    with open_repository(repo, say) as opened:
+        found = survey(
+            opened.simulator,
+            [opened.commit_of(kit, name) for name in kit.pick.commits]
+            if kit
+            else [opened.commit(name) for name in what],
+            branches.named(opened.source, globs or ("release*",)),
+            main=branches.main_of(opened.source, main_branch),
+            drop=dropper(drop),
+            series=kit is not None,
+        )
+    print_json(found) if as_json else history.survey(found)
+
+
+def _kit(what: Sequence[str]) -> plan.Plan | None:
+    folder = Path(what[0])
+    if not (folder / plan.PLAN_FILE).is_file():
+        return None
+    if len(what) > 1:
+        raise PlanError(
+            f"{what[1]}: more than a kit is named",
+            why="a kit says itself which commits it picks",
+            next_step="name one kit, or commits alone",
+        )
+    return plan.load(folder)
+
+
+@click.command("explain")
+@click.argument("commit")
+@_repo
+@click.option("--branch", required=True, help="The release branch (or a commit of it).")
+@_main
+@_drop
+@_json
+def explain_command(
+    *, commit: str, repo: str, branch: str, main_branch: str | None, drop: tuple[str, ...], as_json: bool
+) -> None:
+    """Say why COMMIT does not land on a branch, and how to go on."""
+    with open_repository(repo, say) as opened:
+        found = explain(
+            opened.simulator,
+            fix=opened.commit(commit),
+            branch=branch,
+            release=opened.branch_tip(branch),
+            drop=dropper(drop),
+            main=branches.main_of(opened.source, main_branch),
+        )
+    print_json(found) if as_json else history.explanation(found)
+    codes = {Landing.CONFLICT: ExitCode.PERSON, Landing.MERGE_COMMIT: ExitCode.PERSON, Landing.UNKNOWN: ExitCode.ERROR}
+    sys.exit(codes.get(found.outcome, ExitCode.PASS))
+
+
+@click.command("compare")
+@click.argument("backport", metavar="BACKPORT")
+@click.argument("originals", metavar="[ORIGINAL]...", nargs=-1)
+@_repo
+@click.option("--kit", type=click.Path(path_type=Path), help="A kit that declares commits, drops and fix-ups.")
+@_drop
+@click.option("--adapted", multiple=True, help="A glob of paths that are declared to differ; may be repeated.")
+@_json
+def compare_command(
+    *,
+    backport: str,
+    originals: tuple[str, ...],
+    repo: str,
+    kit: Path | None,
+    drop: tuple[str, ...],
+    adapted: tuple[str, ...],
+    as_json: bool,
+) -> None:
+    """Tell whether BACKPORT (a commit, or base..head) is the same as its originals."""
+    found_plan = plan.load(kit) if kit else None
+    if not originals and found_plan is None:
+        raise PlanError(
+            "compare: no original is named", why="neither a commit nor --kit", next_step="name the original commit"
+        )
+    with open_repository(repo, say) as opened:
+        simulator = opened.simulator
+        found = compare(
+            simulator,
+            Backport.parse(simulator, backport, opened.commit),
+            _originals(opened, originals, found_plan),
+            drop=dropper((*(found_plan.pick.drop if found_plan else ()), *drop)),
+            adapted=dropper(adapted),
+            amend=_amend(simulator, kit, found_plan) if kit and found_plan else None,
+        )
+    print_json(found) if as_json else history.comparison(found)
+    sys.exit(_compared(found))
+
+
+def _originals(opened: Repository, names: Sequence[str], kit: plan.Plan | None) -> list[str]:
+    if names or kit is None:
+        return [opened.commit(name) for name in names]
+    return [opened.commit_of(kit, name) for name in kit.pick.commits]
+
+
+def _amend(simulator: Simulator, kit: Path, found: plan.Plan) -> Callable[[str], str]:
+    folder = kit if kit.is_dir() else kit.parent
+    return lambda tree: amended(simulator, tree, [folder / each.file for each in found.fixup])
+
+
+def _compared(found: CompareRecord) -> ExitCode:
+    if found.verdict == "mismatch":
+        return ExitCode.FAIL
+    return ExitCode.PERSON if found.suspects else ExitCode.PASS
+
+
+@click.command("cancelling")
+@click.argument("span", metavar="BASE..HEAD")
+@_repo
+@_drop
+@_json
+def cancelling_command(*, span: str, repo: str, drop: tuple[str, ...], as_json: bool) -> None:
+    """Tell which commits of a pull request together change nothing."""
+    base, dots, head = span.partition("..")
+    if not (base and dots and head):
+        raise PlanError(f"{span}: not a range", why="it has no '..'", next_step="write it as BASE..HEAD")
+    with open_repository(repo, say) as opened:
+        found = cancelling(opened.simulator, opened.commit(base), opened.commit(head), drop=dropper(drop))
+    print_json(found) if as_json else history.cancelling(found)
+
+
+@click.command("reproduce")
+@click.argument("folder", metavar="RUN", type=click.Path(path_type=Path, exists=True, file_okay=False))
+def reproduce_command(*, folder: Path) -> None:
+    """Print a shell script of the steps that RUN took; running it gives the same trees."""
+    # Bytes: a fix-up may hold a file that is not UTF-8.
+    click.echo(reproduce.script(Ledger(folder)), nl=False)
+
+
+COMMANDS: tuple[click.Command, ...] = (
+    survey_command,
+    explain_command,
+    compare_command,
+    cancelling_command,
+    reproduce_command,
+)

@@ -1,0 +1,61 @@
+"""rules, capture: what triage goes by, and what it gets to read."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from backproof.core.errors import ExitCode
+from backproof.core.plural import counted
+from backproof.host import capture as capturing
+from backproof.triage import rules
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+@click.group("rules")
+def rules_group() -> None:
+    """The rules of triage."""
+
+
+@rules_group.command("test")
+@click.option("--folder", type=click.Path(path_type=Path, exists=True, file_okay=False), help="Other rules than ours.")
+def rules_test(*, folder: Path | None) -> None:
+    """Each rule must match its example and not its counterexample."""
+    failures = rules.selftest(folder)
+    for each in failures:
+        click.echo(f"{each.rule}: {each.problem}")
+    if failures:
+        sys.exit(ExitCode.USAGE)
+    click.echo("every rule holds its example and its counterexample")
+
+
+@click.group("capture")
+def capture_group() -> None:
+    """Collect what a crash leaves: old logs are moved aside, never deleted; nothing is killed."""
+
+
+@capture_group.command("start", context_settings={"ignore_unknown_options": True})
+@click.option("--out", type=click.Path(path_type=Path), required=True, help="The folder of the capture.")
+@click.argument("argv", metavar="COMMAND...", nargs=-1, type=click.UNPROCESSED)
+def capture_start(*, out: Path, argv: Sequence[str]) -> None:
+    """Prepare a capture and print the command line to start the service with."""
+    out.mkdir(parents=True, exist_ok=True)
+    session = capturing.start(argv, out)
+    if session.moved:
+        click.echo(f"old logs were moved to {session.moved}", err=True)
+    click.echo(session.command)
+
+
+@capture_group.command("stop")
+@click.option("--out", type=click.Path(path_type=Path), required=True, help="The folder of the capture.")
+def capture_stop(*, out: Path) -> None:
+    """Collect plogs, dmesg and npu-smi into one archive with a manifest."""
+    manifest = capturing.stop(out)
+    for note in manifest.notes:
+        click.echo(f"note: {note}", err=True)
+    click.echo(f"{out / manifest.archive}: {counted(len(manifest.files), 'file')}")

@@ -1,0 +1,32 @@
+"""plan check, plan schema."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import click
+
+from backproof.core.plural import counted
+from backproof.kit import plan
+
+
+@click.group("plan")
+def plan_group() -> None:
+    """Look at a kit's plan."""
+
+
+@plan_group.command("check")
+@click.argument("kit", type=click.Path(path_type=Path))
+def plan_check(kit: Path) -> None:
+    """Check plan.toml of KIT: every error at once."""
+    found = plan.load(kit)
+    click.echo(
+        f"{kit}: plan {found.id} is valid: {counted(len(found.check), 'check')}, {counted(len(found.fixup), 'fix-up')}, {counted(len(found.branch), 'branch')}"
+    )
+
+
+@plan_group.command("schema")
+def plan_schema() -> None:
+    """Print the JSON schema of plan.toml."""
+    click.echo(json.dumps(plan.schema(), indent=2))

@@ -1,0 +1,43 @@
+"""run, resume, demo: the whole pipeline."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from backproof.app import demo, execution
+from backproof.commands.output import finish, run_options, say
+
+
+@click.command()
+@click.argument("kit", type=click.Path(path_type=Path))
+@click.option(
+    "--out", type=click.Path(path_type=Path), required=True, help="The run folder; an existing one is resumed."
+)
+@click.option("--from", "first", type=click.Choice(execution.NAMES), default=execution.NAMES[0], help="First stage.")
+@click.option("--to", "last", type=click.Choice(execution.NAMES), default=execution.NAMES[-1], help="Last stage.")
+@run_options
+def run(*, kit: Path, out: Path, first: str, last: str, as_json: bool, **options: Any) -> None:
+    """Run the pipeline of KIT on a release branch and print the drafted comment."""
+    request = execution.Request(folder=out, kit=str(kit), **options)
+    finish(execution.run(request, say, first=first, last=last), out, as_json=as_json)
+
+
+@click.command()
+@click.argument("folder", metavar="RUN", type=click.Path(path_type=Path, exists=True, file_okay=False))
+@run_options
+def resume(*, folder: Path, as_json: bool, **options: Any) -> None:
+    """Go on with RUN: what is done and unchanged is reused."""
+    finish(execution.run(execution.Request(folder=folder, **options), say), folder, as_json=as_json)
+
+
+@click.command("demo")
+@click.argument("kit", type=click.Path(path_type=Path), required=False)
+@click.option("--out", type=click.Path(path_type=Path), help="The run folder; by default a new one under runs/.")
+@click.option("--json", "as_json", is_flag=True, help="Print run.json instead of the comment.")
+def demo_command(*, kit: Path | None, out: Path | None, as_json: bool) -> None:
+    """Run KIT (by default the first under patches/) on a device without hardware, target environment included."""
+    done, folder = demo.run(kit, out, say)
+    finish(done, folder, as_json=as_json)

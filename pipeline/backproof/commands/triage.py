@@ -1,0 +1,65 @@
+"""triage: what a failure left behind, read at once.
+
+A module of its own that imports little: the start is a good part of what a person waits for (docs/triage.md).
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from backproof.core.errors import PlanError
+from backproof.triage import triage
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from backproof.triage import TriageResult
+
+
+@click.command("triage")
+@click.argument("paths", metavar="PATH...", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.option("--json", "as_json", is_flag=True, help="Print the result as JSON (docs/triage.md).")
+@click.option("--markdown", "as_markdown", is_flag=True, help="Print the result as Markdown.")
+@click.option("--html", "page", type=click.Path(path_type=Path, dir_okay=False), help="Also write the timeline page.")
+def triage_command(*, paths: Sequence[Path], as_json: bool, as_markdown: bool, page: Path | None) -> None:
+    """Name the first scene of a failure from logs, folders or archives, not its echo.
+
+    Exit code 1 when a first scene was found, 0 when not.
+    """
+    for each in paths:
+        if not each.exists() and not each.is_symlink():
+            raise PlanError(
+                f"{each}: there is no such file or folder",
+                why="nothing to read",
+                next_step="name a log, a folder or an archive",
+            )
+    found = triage(paths)
+    if page is not None:
+        _write_page(page, found)
+    if as_json:
+        click.echo(found.model_dump_json(indent=2))
+    elif as_markdown:
+        from backproof.triage import markdown  # noqa: PLC0415 - see above
+
+        click.echo(markdown.render(found))
+    else:
+        _show(found)
+    sys.exit(found.exit_code)
+
+
+def _show(found: TriageResult) -> None:
+    from backproof.commands.output import console  # noqa: PLC0415 - see above
+    from backproof.triage import terminal  # noqa: PLC0415
+
+    terminal.show(found, console())
+
+
+def _write_page(path: Path, found: TriageResult) -> None:
+    from backproof.report import render  # noqa: PLC0415 - reading a log does not wait for templates
+    from backproof.rundir import ledger  # noqa: PLC0415 - nor for the run folder
+
+    ledger.write_atomic(path, render.triage_page(found).encode())

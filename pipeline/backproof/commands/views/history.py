@@ -1,0 +1,98 @@
+"""How the answers about history look: a table, sentences, or JSON."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+from rich.table import Table
+from rich.text import Text
+
+from backproof.commands.output import console, say
+from backproof.core.escape import plain
+from backproof.core.plural import counted
+from backproof.history.simulate import Landing
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from backproof.history.records import (
+        CancellingRecord,
+        CompareRecord,
+        ExplainRecord,
+        FollowUp,
+        SurveyRecord,
+        SurveyRow,
+    )
+
+
+def _print(text: str) -> None:
+    click.echo(plain(text))
+
+
+def survey(found: SurveyRecord) -> None:
+    out = console()
+    for sha, subject in found.commits.items():
+        table = Table(title=Text(plain(f"{sha[:12]} {subject}")), title_justify="left")
+        for heading in ("branch", "outcome", "affected", "what to know"):
+            table.add_column(heading, overflow="fold")
+        for row in found.rows:
+            if row.commit == sha:
+                cells = (row.branch, _outcome(row), row.affected, "\n".join(_remarks(row)))
+                table.add_row(*(Text(plain(cell)) for cell in cells))
+        out.print(table)
+    for limit in found.limits:
+        say(f"note: {limit}")
+    say(f"{len(found.rows)} picks simulated or known in {found.seconds:.2f} s")
+
+
+def _outcome(row: SurveyRow) -> str:
+    if row.outcome is Landing.CONFLICT:
+        return f"conflict ({counted(sum(not each.dropped for each in row.conflicts), 'file')})"
+    return f"{row.outcome} (conflict only there)" if row.only_in_dropped else str(row.outcome)
+
+
+def _remarks(row: SurveyRow) -> Iterator[str]:
+    if row.there:
+        yield f"has it by {row.there}"
+    elif row.why:
+        yield row.why
+    yield from (f"{each.path}: {each.kind}" for each in row.conflicts[:4] if not each.dropped)
+    if row.dropped:
+        yield f"without {', '.join(row.dropped[:4])}"
+    yield from _lacks(row.lacks, "lacks")
+
+
+def _lacks(follow_ups: Sequence[FollowUp], word: str) -> Iterator[str]:
+    yield from (f"{word} {each.kind}: {each.commit[:12]} {each.subject}" for each in follow_ups[:4])
+    if len(follow_ups) > 4:
+        yield f"{word} {len(follow_ups) - 4} more"
+
+
+def explanation(found: ExplainRecord) -> None:
+    _print(f"{found.fix[:12]} {found.subject}")
+    _print(found.sentence)
+    for each in found.causes:
+        _print(f"  {each.commit[:12]} {each.subject}\n    {each.sentence}")
+    if found.more:
+        _print(f"  and {found.more} more (--json)")
+    for line in _lacks(found.follow_ups, "later on main:"):
+        _print(line)
+    if found.commands:
+        _print("to go on:")
+        for command in found.commands:
+            _print(f"  {command}")
+
+
+def comparison(found: CompareRecord) -> None:
+    _print(f"{found.verdict}: {found.sentence}")
+    for each in found.suspects:
+        _print(f"  suspect: {each}")
+    if found.range_diff:
+        _print(found.range_diff)
+
+
+def cancelling(found: CancellingRecord) -> None:
+    _print(found.sentence)
+    for sha, subject in found.commits.items():
+        _print(f"  {'needed' if sha in found.needed else 'not   '} {sha[:12]} {subject}")

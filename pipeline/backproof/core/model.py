@@ -1,0 +1,99 @@
+"""The words of the product as frozen data: outcomes, levels, arms, evidence, faults. No I/O."""
+
+from __future__ import annotations
+
+from enum import IntEnum, StrEnum
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+
+from backproof.core.errors import ExitCode
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+
+class Record(BaseModel):
+    """Base of everything that is read from or written to disk."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Outcome(StrEnum):
+    """How a stage or a run ended, best first. FAIL and ERROR never merge."""
+
+    PASS = "pass"  # noqa: S105 - a verdict, not a password
+    SKIP = "skip"
+    ABORTED = "aborted"
+    INCONCLUSIVE = "inconclusive"
+    ERROR = "error"
+    PERSON = "person-needed"
+    FAIL = "fail"
+
+    @property
+    def exit_code(self) -> ExitCode:
+        return _EXIT[self]
+
+
+_EXIT: dict[Outcome, ExitCode] = {
+    Outcome.PASS: ExitCode.PASS,
+    Outcome.SKIP: ExitCode.PASS,
+    Outcome.ABORTED: ExitCode.ERROR,
+    Outcome.INCONCLUSIVE: ExitCode.ERROR,
+    Outcome.ERROR: ExitCode.ERROR,
+    Outcome.PERSON: ExitCode.PERSON,
+    Outcome.FAIL: ExitCode.FAIL,
+}
+_WORST_FIRST = tuple(reversed(Outcome))
+
+
+def worst(outcomes: Iterable[Outcome]) -> Outcome:
+    """The outcome that a group has; nothing at all is an ERROR, for no evidence is no pass."""
+    seen = set(outcomes)
+    return next((each for each in _WORST_FIRST if each in seen), Outcome.ERROR)
+
+
+class Level(IntEnum):
+    """How strong the proof is. Computed from evidence, never written."""
+
+    PICKED = 0
+    LOADED = 1
+    EMULATED = 2
+    DEVICE = 3
+    SERVED = 4
+
+
+class Arm(StrEnum):
+    """One version of the code under test."""
+
+    BASE = "base"
+    PICK = "pick"
+    FIXED = "fixed"
+
+
+def shown(path: Any) -> Any:
+    """A path as text: bytes that are not UTF-8 are shown as escapes, for JSON has no place for them."""
+    return (
+        path.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace") if isinstance(path, str) else path
+    )
+
+
+ShownPath = Annotated[str, BeforeValidator(shown)]
+Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
+
+
+class Evidence(Record):
+    """A file in the run folder with its hash, the command that made it, and the claim it supports."""
+
+    path: str = Field(description="relative to run.json, POSIX separators")
+    sha256: Sha256
+    claim: str
+    command: str
+
+
+class Finding(Record):
+    """One sentence that a person should read, with how much it weighs."""
+
+    severity: Literal["note", "warning", "fail"]
+    text: str
+    where: str = ""

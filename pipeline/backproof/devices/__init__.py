@@ -1,0 +1,29 @@
+"""Where checks run. A new device is a module here and one line in DEVICES."""
+
+from __future__ import annotations
+
+import difflib
+from typing import TYPE_CHECKING, Final
+
+from backproof.core.errors import PlanError
+from backproof.devices import ascend, cpu, emulator
+
+if TYPE_CHECKING:
+    from backproof.devices.protocol import Device
+
+DEVICES: Final[dict[str, Device]] = {"emulator": emulator, "ascend": ascend, "cpu": cpu}
+
+
+def get(name: str) -> Device:
+    """The device of that name.
+
+    Raises:
+        PlanError: there is none.
+    """
+    if name in DEVICES:
+        return DEVICES[name]
+    close = difflib.get_close_matches(name, DEVICES, n=1)
+    hint = f"; did you mean {close[0]!r}?" if close else ""
+    raise PlanError(
+        f"{name}: no such device", why=f"there are {', '.join(DEVICES)}{hint}", next_step="choose one with --device"
+    )

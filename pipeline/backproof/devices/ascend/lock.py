@@ -1,0 +1,55 @@
+"""One run per chip: an flock for each chip of the set, taken in one order so that two runs never wait for each other."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import tempfile
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from backproof.core.errors import DeviceError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+
+def folder() -> Path:
+    """Shared by all users of the host. A container with a /tmp of its own does not see it: `health.busy` is for that."""
+    return Path(tempfile.gettempdir()) / "backproof-npu"
+
+
+@contextmanager
+def held(devices: Iterable[int], *, place: Path | None = None) -> Iterator[None]:
+    """Hold these chips; the kernel lets go when the process ends, however it ends.
+
+    Raises:
+        DeviceError: another run holds one of them.
+    """
+    place = place or folder()
+    place.mkdir(parents=True, exist_ok=True)
+    with ExitStack() as stack:
+        for device in sorted(set(devices)):
+            stack.enter_context(_one(place / f"{device}.lock", device))
+        yield
+
+
+@contextmanager
+def _one(path: Path, device: int) -> Iterator[None]:
+    handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o666)
+    try:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            owner = os.pread(handle, 200, 0).decode("utf-8", "replace").strip()
+            raise DeviceError(
+                f"chip {device} is held by another run",
+                why=f"its lock {path} is held by a live process{f' ({owner})' if owner else ''}",
+                next_step="wait for it, or choose other chips with ASCEND_RT_VISIBLE_DEVICES",
+            ) from error
+        os.ftruncate(handle, 0)
+        os.pwrite(handle, f"pid {os.getpid()}\n".encode(), 0)
+        yield
+    finally:
+        os.close(handle)

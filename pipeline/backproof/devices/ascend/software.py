@@ -1,0 +1,63 @@
+"""Versions and file hashes of the NPU packages, asked from the target interpreter: it is never imported here."""
+
+from __future__ import annotations
+
+import json
+import secrets
+from importlib import resources
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from pydantic import Field, ValidationError
+
+from backproof.adapters import proc
+from backproof.core.model import Record, Sha256
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+PACKAGES: Final = {
+    "torch": "torch",
+    "torch_npu": "torch-npu",
+    "triton": "triton-ascend",
+    "fla_npu": "fla-npu",
+    "vllm": "vllm",
+    "vllm_ascend": "vllm-ascend",
+}
+"""Modules and the distributions that bring them on an NPU host."""
+_PATIENCE: Final = 120.0
+
+
+class Package(Record):
+    """One package as the target would load it."""
+
+    version: str | None = None
+    file: str = ""
+    sha256: Sha256 | None = None
+    libraries: int = 0
+    libraries_sha256: Sha256 | None = Field(default=None, description="one hash over all shared objects of the package")
+    why: str = Field(default="", description="why something could not be read")
+
+
+class Software(Record):
+    """What list_versions.py answers."""
+
+    python: str = ""
+    packages: dict[str, Package] = {}
+    why: str = ""
+
+
+def ask(python: Path, env: Mapping[str, str] | None = None) -> Software:
+    """The packages of the target; an interpreter that does not answer is a reason, not a failure."""
+    nonce = secrets.token_hex(8)
+    script = Path(str(resources.files("backproof"))) / "target" / "list_versions.py"
+    argv = [str(python), str(script), nonce, *(f"{module}={name}" for module, name in PACKAGES.items())]
+    done = proc.run(argv, env=proc.environment(env), timeout=_PATIENCE)
+    line = next((each for each in reversed(done.text.splitlines()) if each.startswith(f"{nonce} ")), None)
+    if line is None:
+        said = (done.error_text or done.text).strip()[-300:]
+        return Software(why=f"`{done.command}` ended with code {done.code}: {said}")
+    try:
+        return Software.model_validate(json.loads(line.partition(" ")[2]))
+    except (ValueError, ValidationError) as error:
+        return Software(why=f"`{done.command}` answered what cannot be read: {error}"[:500])

@@ -1,0 +1,94 @@
+"""The commit graph of main and the release branches, read once: what is in a branch, what is only there."""
+
+from __future__ import annotations
+
+from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING
+
+from backproof.adapters.git.command import must
+from backproof.adapters.git.log import log
+from backproof.core.errors import PlanError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from backproof.adapters.git import CommitInfo, Source, Store
+
+_RECONSTRUCTS = "Backproof-Reconstructs:"
+_SERIES = 100
+"""A pull request with more commits than this is not a backport."""
+_MAIN = ("main", "master", "trunk", "develop")
+
+
+def named(source: Source, globs: Sequence[str]) -> dict[str, str]:
+    """The branches that match a glob, by name; a local one wins over a remote one.
+
+    Raises:
+        PlanError: none does.
+    """
+    found: dict[str, str] = {}
+    for ref in sorted(source.refs, key=lambda name: name.startswith("refs/remotes/")):
+        name = _short(ref)
+        if name and name not in found and any(fnmatchcase(name, glob) for glob in globs):
+            found[name] = source.refs[ref]
+    if not found:
+        raise PlanError(
+            f"{source.name}: no branch matches {', '.join(globs)}",
+            why=f"it has {', '.join(sorted(filter(None, map(_short, source.refs)))[:8]) or 'no branches'}",
+            next_step="give another --branches glob, for example 'release*'",
+        )
+    return dict(sorted(found.items()))
+
+
+def _short(ref: str) -> str | None:
+    if ref.startswith("refs/heads/"):
+        return ref.removeprefix("refs/heads/")
+    parts = ref.split("/", 3)
+    return parts[3] if ref.startswith("refs/remotes/") and len(parts) == 4 and parts[3] != "HEAD" else None
+
+
+def main_of(source: Source, name: str | None) -> str:
+    """The commit of the main branch."""
+    if name is not None:
+        return source.branch(name)
+    found = next(
+        (each for each in _MAIN if {f"refs/heads/{each}", f"refs/remotes/origin/{each}"} & set(source.refs)), None
+    )
+    return source.branch(found or "main")
+
+
+def reconstructed(store: Store, source: Source, pull: int | None, name: str) -> str | None:
+    """The commit of a pull request that says to stand for another one, which this repository does not have."""
+    head = source.pull_head(pull)
+    for commit in log(store, head, options=(f"-{_SERIES}",)) if head else ():
+        if any(line.split() == [_RECONSTRUCTS, name] for line in commit.message.splitlines()):
+            return commit.sha
+    return None
+
+
+class Graph:
+    """Who is whose ancestor."""
+
+    def __init__(self, store: Store, tips: Iterable[str]) -> None:
+        self._store = store
+        names = "\n".join(sorted(set(tips))).encode() + b"\n"
+        done = must(
+            store.git("rev-list", "--parents", "--stdin", stdin=names, keep=1 << 30), "history cannot be walked"
+        )
+        rows = (line.split() for line in done.text.splitlines())
+        self._parents: dict[str, list[str]] = {row[0]: row[1:] for row in rows}
+
+    def ancestors(self, tip: str) -> set[str]:
+        """The commit itself and all before it."""
+        seen: set[str] = set()
+        waiting = [tip]
+        while waiting:
+            sha = waiting.pop()
+            if sha not in seen:
+                seen.add(sha)
+                waiting += self._parents.get(sha, ())
+        return seen
+
+    def messages(self, tips: Sequence[str], without: str) -> Mapping[str, CommitInfo]:
+        """The commits of the tips that `without` does not have, newest first."""
+        return {each.sha: each for each in log(self._store, *tips, f"^{without}")} if tips else {}

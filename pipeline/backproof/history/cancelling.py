@@ -1,0 +1,70 @@
+"""Which commits of a pull request together change nothing, and the smallest set that gives its code.
+
+Every commit is taken or left, and what the trees have in common is followed once: eight commits that cancel each other
+make a handful of trees, not 256.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from backproof.core.plural import are, every
+from backproof.history.records import CancellingRecord
+from backproof.history.simulate import keep_all
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from backproof.history.simulate import Drop, Simulation, Simulator
+
+MOST_TREES = 256
+"""Past this the trees with the fewest commits are followed: the answer may then not be the smallest."""
+
+
+def cancelling(simulator: Simulator, base: str, head: str, *, drop: Drop = keep_all) -> CancellingRecord:
+    """The commits of `base..head` (merges aside) that can be left out."""
+    commits = simulator.store.commits_between(base, head)
+    wanted = _kept(simulator, simulator.tree(head), simulator.tree(base), drop)
+    needed = _smallest(simulator, commits, simulator.tree(base), wanted, drop)
+    left = () if needed is None else tuple(sha for sha in commits if sha not in needed)
+    return CancellingRecord(
+        base=base,
+        head=head,
+        commits={sha: simulator.store.commit(sha).subject for sha in commits},
+        needed=commits if needed is None else needed,
+        cancelling=(left,) if left else (),
+        sentence=_sentence(commits, needed, left),
+    )
+
+
+def _kept(simulator: Simulator, tree: str, base: str, drop: Drop) -> str:
+    paths = [path for path in simulator.differing(base, tree) if drop(path)]
+    return simulator.restored(tree, base, paths) if paths else tree
+
+
+def _smallest(
+    simulator: Simulator, commits: Sequence[str], base: str, wanted: str, drop: Drop
+) -> tuple[str, ...] | None:
+    """The fewest commits whose picks, in order, give the wanted tree; None where picks do not give it."""
+    reached: dict[str, tuple[str, ...]] = {base: ()}
+    for sha in commits:
+        change = simulator.change(sha)
+        trees = list(reached)
+        picks: list[Simulation] = simulator.apply([(change, tree) for tree in trees], drop=drop)
+        for tree, pick in zip(trees, picks, strict=True):
+            if pick.tree is None:
+                continue
+            taken = (*reached[tree], sha)
+            if len(taken) < len(reached.get(pick.tree, commits)) or pick.tree not in reached:
+                reached[pick.tree] = taken
+        reached = dict(sorted(reached.items(), key=lambda item: len(item[1]))[:MOST_TREES])
+    return reached.get(wanted)
+
+
+def _sentence(commits: Sequence[str], needed: tuple[str, ...] | None, left: Sequence[str]) -> str:
+    if needed is None:
+        return "picking these commits one by one does not give the tree of the last: a merge among them changed files"
+    if not left:
+        return f"{every(len(commits), 'commit')} {are(len(commits))} needed"
+    names = ", ".join(sha[:12] for sha in left)
+    return f"{names} together change nothing: {len(needed)} of {len(commits)} commits give the same tree"

@@ -1,0 +1,44 @@
+"""The paths that commits change: each read once, and many at once where they are known to be asked for."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from backproof.adapters.git.log import touched
+from backproof.core.errors import HostError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from backproof.history.simulate import Simulator
+
+_MOST = 200
+"""More paths than this make a command line too long; then all commits are listed."""
+
+
+class ChangedPaths:
+    """Answers which paths a commit changes."""
+
+    def __init__(self, simulator: Simulator) -> None:
+        self._simulator = simulator
+        self._known: dict[str, frozenset[str]] = {}
+
+    def __call__(self, sha: str) -> frozenset[str]:
+        if sha not in self._known:
+            self._known[sha] = self._read(sha)
+        return self._known[sha]
+
+    def _read(self, sha: str) -> frozenset[str]:
+        try:
+            change = self._simulator.change(sha, mainline=1)
+        except HostError:
+            # Cut off by a shallow clone: the caller says that the clone is shallow.
+            return frozenset()
+        return frozenset(self._simulator.differing(change.before, change.after))
+
+    def read(self, shas: Iterable[str], *revs: str, near: frozenset[str] = frozenset()) -> None:
+        """Read the commits of a range at once. With `near`, those that change none of these paths count as changing none."""
+        paths = tuple(sorted(near)) if len(near) <= _MOST else ()
+        found = touched(self._simulator.store, *revs, paths=paths)
+        for sha in shas:
+            self._known.setdefault(sha, frozenset(found.get(sha, ())))

@@ -1,0 +1,102 @@
+"""The conflict regions of a file that was merged with diff3 markers, and where they lie in base and release."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from backproof.adapters.git.log import Hunk
+    from backproof.history.simulate import Change, Simulation, Simulator
+
+Lines = tuple[bytes, ...]
+WIDEN = 3
+"""Lines around an insertion that are taken for what it rests on."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Region:
+    """One conflict: what the release, the base and the fix have there."""
+
+    ours: Lines
+    base: Lines
+    theirs: Lines
+
+
+def parse(marked: bytes, ours: str, theirs: str) -> list[Region]:
+    """The regions between markers that carry the names of both sides.
+
+    The names are hashes of ours, so that a marker which the file holds as text is not taken for one.
+    """
+    regions: list[Region] = []
+    parts: list[list[bytes]] | None = None
+    opening, closing = f"<<<<<<< {ours}".encode(), f">>>>>>> {theirs}".encode()
+    for line in marked.split(b"\n"):
+        text = line.rstrip(b"\r")
+        if text.startswith(opening):
+            parts = [[]]
+        elif parts is None:
+            continue
+        elif text.startswith(closing):
+            if len(parts) == 3:
+                regions.append(Region(ours=tuple(parts[0]), base=tuple(parts[1]), theirs=tuple(parts[2])))
+            parts = None
+        elif (len(parts) == 1 and text.startswith(b"||||||| ")) or (len(parts) == 2 and text == b"======="):
+            parts.append([])
+        else:
+            parts[-1].append(line)
+    return regions
+
+
+def count(simulator: Simulator, change: Change, onto: str, simulation: Simulation) -> int:
+    """How many conflicts a person would have to resolve: regions, and one for each file that has none."""
+    marks = simulator.labels(change, onto)
+    texts = [simulator.objects.file(str(simulation.marked), each.path) for each in simulation.real]
+    return sum(max(1, len(parse(text, *marks))) if text else 1 for text in texts)
+
+
+def place(wanted: Sequence[Lines], whole: bytes) -> list[tuple[int, int] | None]:
+    """First and last line (from 1) of each block in a file, searched in order; None for an empty or lost one."""
+    lines = whole.split(b"\n")
+    found: list[tuple[int, int] | None] = []
+    start = 0
+    for block in wanted:
+        at = _search(lines, block, start) if block else None
+        if at is None:
+            found.append(None)
+        else:
+            found.append((at + 1, at + len(block)))
+            start = at + len(block)
+    return found
+
+
+def _search(lines: Sequence[bytes], block: Lines, start: int) -> int | None:
+    first = block[0]
+    for at in range(start, len(lines) - len(block) + 1):
+        if lines[at] == first and tuple(lines[at : at + len(block)]) == block:
+            return at
+    return None
+
+
+def around(
+    regions: Sequence[Region], base: bytes, theirs: bytes, hunks: Sequence[Hunk]
+) -> list[tuple[int, int] | None]:
+    """The base lines that each region rests on; for an insertion the lines next to it."""
+    direct = place([each.base for each in regions], base)
+    placed = place([each.theirs for each in regions], theirs)
+    count = len(base.split(b"\n"))
+    found: list[tuple[int, int] | None] = []
+    for span, new in zip(direct, placed, strict=True):
+        hunk = next((each for each in hunks if new and _overlap(each.new, new)), None) if span is None else None
+        if hunk is None:
+            found.append(span)
+        else:
+            first = max(1, hunk.old[0] - WIDEN + 1)
+            found.append((first, min(count, max(first, hunk.old[0] + max(hunk.old[1], 1) - 1 + WIDEN))))
+    return found
+
+
+def _overlap(hunk: tuple[int, int], span: tuple[int, int]) -> bool:
+    return hunk[0] <= span[1] and hunk[0] + max(hunk[1], 1) - 1 >= span[0]

@@ -1,0 +1,82 @@
+"""Why a path cannot be merged, told from what git says and from which sides have the path."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+from backproof.adapters.git.objects import LINK_MODE
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from backproof.adapters.git import Entry, Merged
+
+
+class ClashKind(StrEnum):
+    """Why one path cannot be merged."""
+
+    CONTENT = "content"
+    MODIFY_DELETE = "modify/delete"
+    ADD_ADD = "add/add"
+    RENAME = "rename"
+    DIRECTORY_RENAME = "directory rename"
+    SUBMODULE = "submodule"
+    MODE = "mode"
+    FILE_DIRECTORY = "file/directory"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Clash:
+    """One path in conflict, with what base (1), release (2) and fix (3) have there."""
+
+    path: str
+    kind: ClashKind
+    stages: dict[int, Entry]
+    dropped: bool = False
+
+
+def read_clashes(merged: Merged, drop: Callable[[str], bool]) -> Iterator[Clash]:
+    """Each path in conflict."""
+    said: dict[str, str] = {}
+    for message in merged.messages:
+        if message.kind.startswith("CONFLICT"):
+            for path in message.paths:
+                said[path] = f"{said.get(path, '')} {message.kind}"
+    for path, stages in merged.unmerged.items():
+        yield Clash(path=path, kind=_kind(stages, said.get(path, "")), stages=stages, dropped=drop(path))
+    if not merged.clean and not merged.unmerged:
+        # Such as a folder rename that git only suggests: nothing is unmerged, yet a person must decide.
+        for path, text in said.items():
+            yield Clash(path=path, kind=_kind({}, text), stages={}, dropped=drop(path))
+
+
+def _kind(stages: dict[int, Entry], said: str) -> ClashKind:
+    if any(each.mode == LINK_MODE for each in stages.values()) or "submodule" in said:
+        return ClashKind.SUBMODULE
+    for word, kind in _WORDS:
+        if word in said:
+            return kind
+    if {2, 3} <= set(stages) and stages[2].oid == stages[3].oid:
+        return ClashKind.MODE
+    return _BY_STAGES.get(frozenset(stages), ClashKind.CONTENT)
+
+
+_WORDS = (
+    ("directory rename", ClashKind.DIRECTORY_RENAME),
+    ("file location", ClashKind.DIRECTORY_RENAME),
+    ("rename/", ClashKind.RENAME),
+    ("rename involved", ClashKind.RENAME),
+    ("distinct modes", ClashKind.MODE),
+    ("distinct types", ClashKind.MODE),
+    ("file/directory", ClashKind.FILE_DIRECTORY),
+)
+_BY_STAGES = {
+    frozenset({1, 2}): ClashKind.MODIFY_DELETE,
+    frozenset({1, 3}): ClashKind.MODIFY_DELETE,
+    frozenset({2, 3}): ClashKind.ADD_ADD,
+    frozenset({1}): ClashKind.RENAME,
+    frozenset({2}): ClashKind.RENAME,
+    frozenset({3}): ClashKind.RENAME,
+}

@@ -1,0 +1,119 @@
+"""What survey, explain, compare and the rest print as JSON: one frozen, documented record each."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field
+
+from backproof.core.model import Record, ShownPath
+from backproof.history.conflicts import ClashKind  # noqa: TC001 - pydantic reads the types
+from backproof.history.simulate import Landing  # noqa: TC001 - pydantic reads the types
+from backproof.history.try_causes import Verdict  # noqa: TC001 - pydantic reads the types
+
+
+class ClashRecord(Record):
+    """One path in conflict."""
+
+    path: ShownPath
+    kind: ClashKind
+    dropped: bool = Field(description="the plan (or --drop) leaves this path out, so that it is no real conflict")
+    lines: int = Field(default=0, description="conflicting lines of the common base; 0 where there are none to count")
+
+
+class CauseRecord(Record):
+    """A commit that explains conflicts, and what a simulation has shown of it."""
+
+    commit: str
+    subject: str
+    pull: int | None
+    side: Literal["main", "release"] = Field(description="main: the release lacks it; release: only the release has it")
+    how: str
+    lines: int = Field(description="conflicting lines that it explains")
+    of: int = Field(description="conflicting lines in the files that it explains")
+    files: tuple[ShownPath, ...]
+    weak: bool = Field(description="no line names it; it changed the same file")
+    verdict: Verdict
+    solves: tuple[ShownPath, ...] = Field(description="files whose conflict goes away with it")
+    sentence: ShownPath
+
+
+class FollowUp(Record):
+    """A later commit on main that concerns the fix."""
+
+    commit: str
+    subject: str
+    kind: Literal["revert", "revert of the revert", "fix", "mentions"]
+
+
+class ExplainRecord(Record):
+    """`backproof explain --json`."""
+
+    schema_version: Literal[1] = 1
+    fix: str
+    subject: str
+    branch: str
+    release: str
+    outcome: Landing
+    conflicts: tuple[ClashRecord, ...] = ()
+    causes: tuple[CauseRecord, ...] = Field(default=(), description="at most three, best first")
+    together: tuple[str, ...] = Field(default=(), description="commits that, picked in this order, make the fix land")
+    more: int = Field(default=0, description="causes that are not shown")
+    follow_ups: tuple[FollowUp, ...] = ()
+    sentence: ShownPath
+    commands: tuple[str, ...] = Field(description="how to go on; lines that start with # are for people")
+
+
+class SurveyRow(Record):
+    """One commit on one branch."""
+
+    branch: str
+    release: str
+    commit: str
+    outcome: Landing
+    there: str = Field(default="", description="how it is known that the branch has the change")
+    affected: Literal["yes", "partly", "no", "unknown"] = "unknown"
+    why: ShownPath = ""
+    conflicts: tuple[ClashRecord, ...] = ()
+    only_in_dropped: bool = False
+    dropped: tuple[ShownPath, ...] = ()
+    tree: str | None = Field(default=None, description="the tree that a pick gives, where it lands")
+    lacks: tuple[FollowUp, ...] = Field(default=(), description="follow-ups on main that the branch would lack")
+
+
+class SurveyRecord(Record):
+    """`backproof survey --json`."""
+
+    schema_version: Literal[1] = 1
+    commits: dict[str, str] = Field(description="full hash to subject")
+    main: str
+    rows: tuple[SurveyRow, ...]
+    limits: tuple[str, ...] = Field(default=(), description="what the repository keeps us from telling")
+    seconds: float
+
+
+class CompareRecord(Record):
+    """`backproof compare --json`."""
+
+    schema_version: Literal[1] = 1
+    backport: str
+    originals: tuple[str, ...]
+    verdict: Literal["identical", "identical-after-declared", "adapted", "mismatch"]
+    sentence: ShownPath
+    simulated: Landing
+    undeclared: tuple[ShownPath, ...] = Field(default=(), description="paths that differ and that nothing declares")
+    declared: tuple[ShownPath, ...] = Field(default=(), description="paths that differ as the plan declares")
+    suspects: tuple[ShownPath, ...] = Field(default=(), description="calls that the release's version does not take")
+    range_diff: str = ""
+
+
+class CancellingRecord(Record):
+    """`backproof cancelling --json`."""
+
+    schema_version: Literal[1] = 1
+    base: str
+    head: str
+    commits: dict[str, str] = Field(description="hash to subject, oldest first")
+    needed: tuple[str, ...] = Field(description="the smallest set that gives the same tree")
+    cancelling: tuple[tuple[str, ...], ...] = Field(description="commits that together change nothing")
+    sentence: ShownPath

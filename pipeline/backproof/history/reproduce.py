@@ -1,0 +1,123 @@
+"""The steps of a run as a shell script: whoever runs it gets the same trees, and does not need Backproof for it."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import shlex
+from typing import TYPE_CHECKING
+
+from backproof.adapters.git import Store
+from backproof.core.errors import PlanError
+from backproof.core.redaction import redact
+from backproof.history import shell_steps
+from backproof.history.simulate import Simulator
+from backproof.records.proof import FixupRecord, PickRecord
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from backproof.history.simulate import Simulation
+    from backproof.records.proof import PickedCommit, Run, Settings
+    from backproof.rundir.ledger import Ledger
+
+_HEAD = """\
+#!/bin/bash
+# {title}
+# Made by Backproof from the run {run}. Usage: bash THIS [FOLDER] [REPOSITORY]
+set -euo pipefail
+folder=${{1:-backport}}
+default={repository}
+repository=${{2:-$default}}
+same() {{
+  found=$(git rev-parse 'HEAD^{{tree}}')
+  [ "$found" = "$1" ] || {{ echo "$2: the tree is $found and should be $1" >&2; exit 1; }}
+  echo "$2: tree $1, as in the run"
+}}
+export GIT_CONFIG_GLOBAL=/dev/null GIT_CONFIG_NOSYSTEM=1
+export GIT_COMMITTER_NAME="${{GIT_COMMITTER_NAME:-Backproof}}" GIT_COMMITTER_EMAIL="${{GIT_COMMITTER_EMAIL:-backproof@localhost}}"
+git init --quiet "$folder"
+if [ -d "$repository" ]; then
+  echo "$(cd "$repository" && git rev-parse --path-format=absolute --git-common-dir)/objects" > "$folder/.git/objects/info/alternates"
+else
+  git -C "$folder" fetch --quiet "$repository" {commits}
+fi
+cd "$folder"
+git config core.hooksPath /dev/null
+git config core.autocrlf false
+git config merge.renameLimit 32767
+git config commit.gpgSign false
+"""
+
+
+def script(ledger: Ledger) -> bytes:
+    """The script of a run folder.
+
+    Raises:
+        PlanError: the run has not picked, or did not get through.
+    """
+    run = ledger.load_run()
+    picked = ledger.need("pick/pick.json", PickRecord, made_by="pick")
+    if run is None or picked.conflicts:
+        raise PlanError(
+            f"{ledger.folder}: there is nothing to reproduce",
+            why="the pick stopped at a conflict" if picked.conflicts else "there is no run.json of this version",
+            next_step="`backproof explain` says why it conflicts and how to go on",
+        )
+    fixed = ledger.read("fixup/fixup.json", FixupRecord)
+    lines = [_head(run, picked), *_picks(ledger, run.settings, picked)]
+    body = "\n".join(lines).encode("utf-8", "surrogateescape") + b"\n"
+    return body + (_fixups(ledger, picked, fixed) if fixed and fixed.head != picked.head else b"")
+
+
+def _head(run: Run, picked: PickRecord) -> str:
+    # A title is text from outside: in a comment it must stay on its line.
+    title = re.sub(r"[\x00-\x1f\x7f\x85\u2028\u2029]", " ", run.title)
+    commits = " ".join([picked.base, *(each.source for each in picked.commits)])
+    return _HEAD.format(title=title, run=run.id, repository=shlex.quote(redact(run.settings.repo)), commits=commits)
+
+
+def _picks(ledger: Ledger, settings: Settings, picked: PickRecord) -> Iterator[str]:
+    yield f"git checkout --quiet --detach {picked.base}"
+    yield f"same {picked.base_tree} release"
+    with Simulator(Store.open(ledger.store)) as simulator:
+        tree = picked.base_tree
+        for each in picked.commits:
+            if each.landed is None:
+                yield f"# {each.source} is left out: {each.outcome}"
+                continue
+            landed = simulator.tree(each.landed)
+            simulation, mainline = _again(simulator, each, tree, landed)
+            for line in shell_steps.landing(simulator, each.source, simulation, tree, mainline=mainline):
+                yield _signed(line, signoff=settings.signoff)
+            tree = landed
+            yield f"same {tree} {each.source[:12]}"
+
+
+def _again(simulator: Simulator, commit: PickedCommit, onto: str, landed: str) -> tuple[Simulation, int | None]:
+    """The pick as it was: for a merge commit the record does not say the main line, but the tree does."""
+    drop = frozenset(commit.dropped).__contains__
+    parents = len(simulator.objects.commit(commit.source).parents)
+    lines = [None] if parents < 2 else list(range(1, parents + 1))
+    tried = [(simulator.pick(commit.source, onto, drop=drop, mainline=each), each) for each in lines]
+    return next(((pick, line) for pick, line in tried if pick.tree == landed), tried[0])
+
+
+def _signed(line: str, *, signoff: bool) -> str:
+    return line.replace("git cherry-pick -x", "git cherry-pick -x --signoff", 1) if signoff else line
+
+
+def _fixups(ledger: Ledger, picked: PickRecord, fixed: FixupRecord) -> bytes:
+    """The fix-ups as mails, inside the script: the kit may be gone by then."""
+    mails = Store.open(ledger.store).patch(picked.head, fixed.head)
+    end = f"BACKPROOF_{hashlib.sha256(mails).hexdigest()[:24]}".encode()
+    return (
+        b"git am --quiet --keep-cr --committer-date-is-author-date <<'"
+        + end
+        + b"'\n"
+        + mails
+        + b"\n"
+        + end
+        + b"\n"
+        + f"same {fixed.head_tree} fix-ups\n".encode()
+    )

@@ -1,0 +1,177 @@
+"""Which release branches need a fix, where it lands, and what comes with it: every branch, from git objects alone."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from backproof.adapters.git.log import log
+from backproof.core.errors import HostError
+from backproof.history.affected import Faulty, affected, faulty
+from backproof.history.branches import Graph
+from backproof.history.changed_paths import ChangedPaths
+from backproof.history.equivalents import Landed
+from backproof.history.explain import clash_records
+from backproof.history.followups import follow_ups
+from backproof.history.records import SurveyRecord, SurveyRow
+from backproof.history.simulate import Landing, Simulation, keep_all
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from backproof.adapters.git import CommitInfo
+    from backproof.history.records import FollowUp
+    from backproof.history.simulate import Drop, Simulator
+
+_CUT = (
+    "the clone is shallow: a fix that a branch has under another hash, and later fixes, may be missed; "
+    "complete it with `git fetch --unshallow`"
+)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Branch:
+    name: str
+    tip: str
+    has: set[str]
+    landed: Landed
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Fix:
+    commit: CommitInfo
+    wrong: Faulty | None
+    later: Sequence[tuple[FollowUp, CommitInfo]]
+
+
+def survey(
+    simulator: Simulator,
+    commits: Sequence[str],
+    branches: Mapping[str, str],
+    *,
+    main: str,
+    drop: Drop = keep_all,
+    series: bool = False,
+) -> SurveyRecord:
+    """Try each commit on each branch.
+
+    Args:
+        simulator: of the store that holds all.
+        commits: full hashes.
+        branches: name to commit.
+        main: the commit of the main branch, where follow-ups are looked for.
+        drop: paths that are left out.
+        series: whether each commit lands on top of the ones before it, as a kit's commits do.
+    """
+    started = time.monotonic()
+    paths = ChangedPaths(simulator)
+    graph = Graph(simulator.store, [main, *branches.values(), *commits])
+    fixes = [_fix(simulator, sha, main, drop, paths) for sha in commits]
+    near = frozenset(path for each in fixes if each.wrong is not None for path in paths(each.commit.sha))
+    prepared = _branches(simulator, graph, branches, main=main, paths=paths, near=near)
+    trees = {each.name: simulator.tree(each.tip) for each in prepared}
+    rows: list[SurveyRow] = []
+    for fix in fixes:
+        known = {each.name: _known(fix, each) for each in prepared}
+        # Where the change is known to be, nothing is simulated: far from its own parent that costs 200 ms a branch.
+        open_ones = [each for each in prepared if not known[each.name]]
+        picks = dict(
+            zip(
+                [each.name for each in open_ones],
+                _pick(simulator, fix, [trees[each.name] for each in open_ones], drop),
+                strict=True,
+            )
+        )
+        for branch in prepared:
+            pick = picks.get(branch.name, Simulation(landing=Landing.ALREADY_THERE))
+            rows.append(_row(simulator, fix, branch, pick, onto=trees[branch.name], there=known[branch.name]))
+            if series and pick.tree is not None:
+                trees[branch.name] = pick.tree
+    return SurveyRecord(
+        commits={each.commit.sha: each.commit.subject for each in fixes},
+        main=main,
+        rows=tuple(sorted(rows, key=lambda row: list(branches).index(row.branch))),
+        limits=(_CUT,) if simulator.store.boundary() else (),
+        seconds=round(time.monotonic() - started, 3),
+    )
+
+
+def _branches(
+    simulator: Simulator,
+    graph: Graph,
+    branches: Mapping[str, str],
+    *,
+    main: str,
+    paths: ChangedPaths,
+    near: frozenset[str],
+) -> list[_Branch]:
+    """One log for all branches: each is given the commits that it has."""
+    own = graph.messages(list(branches.values()), main)
+    paths.read(own, *branches.values(), f"^{main}", near=near)
+    found: list[_Branch] = []
+    for name, tip in branches.items():
+        has = graph.ancestors(tip)
+        mine = [info for sha, info in own.items() if sha in has]
+        found.append(_Branch(name=name, tip=tip, has=has, landed=Landed(simulator.store, mine, paths_of=paths)))
+    return found
+
+
+def _fix(simulator: Simulator, sha: str, main: str, drop: Drop, paths: ChangedPaths) -> _Fix:
+    commit = simulator.store.commit(sha)
+    later = log(simulator.store, main, f"^{sha}", options=("--reverse",))
+    single = len(commit.parents) < 2 and not _hidden(simulator, sha)
+    return _Fix(
+        commit=commit,
+        wrong=faulty(simulator, simulator.change(sha), drop) if single else None,
+        later=follow_ups(commit, later, paths_of=paths) if single else (),
+    )
+
+
+def _hidden(simulator: Simulator, sha: str) -> bool:
+    try:
+        simulator.change(sha)
+    except HostError:
+        return True
+    return False
+
+
+def _pick(simulator: Simulator, fix: _Fix, trees: Sequence[str], drop: Drop) -> list[Simulation]:
+    if fix.wrong is None:
+        return [simulator.pick(fix.commit.sha, tree, drop=drop) for tree in trees]
+    change = simulator.change(fix.commit.sha)
+    return simulator.apply([(change, tree) for tree in trees], drop=drop)
+
+
+def _row(simulator: Simulator, fix: _Fix, branch: _Branch, pick: Simulation, *, onto: str, there: str) -> SurveyRow:
+    if not there and pick.landing is Landing.ALREADY_THERE:
+        there = "its tree: a pick changes nothing"
+    state, why = ("no", "the branch has the fix") if there else ("unknown", pick.why)
+    if not there and fix.wrong is not None and pick.landing is not Landing.UNKNOWN:
+        state, why = affected(simulator, fix.wrong, onto, pick)
+    return SurveyRow(
+        branch=branch.name,
+        release=branch.tip,
+        commit=fix.commit.sha,
+        outcome=pick.landing,
+        there=there,
+        affected=state,  # type: ignore[arg-type] # one of the literals by construction
+        why=why,
+        conflicts=clash_records(pick, {}),
+        only_in_dropped=pick.only_in_dropped,
+        dropped=pick.dropped,
+        tree=pick.tree,
+        lacks=tuple(each for each, info in fix.later if not _has(branch, info)),
+    )
+
+
+def _known(fix: _Fix, branch: _Branch) -> str:
+    """How it is known without a pick that the branch has the change; empty when it is not."""
+    if fix.commit.sha in branch.has:
+        return "the commit itself"
+    match = branch.landed.find(fix.commit, deep=fix.wrong is not None)
+    return f"{match.how}: {match.commit[:12]} {match.subject}" if match else ""
+
+
+def _has(branch: _Branch, info: CommitInfo) -> bool:
+    return info.sha in branch.has or branch.landed.find(info) is not None

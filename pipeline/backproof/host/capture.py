@@ -1,0 +1,241 @@
+"""Gets a host ready to record a failure, and collects what it left (post-mortem, section 7.1).
+
+Old logs are renamed, never deleted. No process is ended: the person who runs the service ends it. What a host does not
+have (dmesg, npu-smi) is a note in the manifest.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import hashlib
+import io
+import os
+import shlex
+import tarfile
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from pydantic import ValidationError
+
+from backproof.adapters import proc
+from backproof.core.errors import HostError
+from backproof.core.model import Record, Sha256
+from backproof.core.redaction import redact
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+SESSION: Final = "capture.json"
+_BLOCK: Final = 1 << 20
+# Without DEBUG the runtime drops what names streams and tasks; the timeouts keep a slow log from looking like a hang.
+# CANN log reference (ASCEND_*), HCCL guide (HCCL_*).
+VARIABLES: Final = {
+    "ASCEND_GLOBAL_LOG_LEVEL": "0",
+    "ASCEND_GLOBAL_EVENT_ENABLE": "1",
+    "ASCEND_SLOG_PRINT_TO_STDOUT": "0",
+    "ASCEND_HOST_LOG_FILE_NUM": "1000",
+    "ASCEND_LOG_SYNC_SAVE": "1",
+    "HCCL_CONNECT_TIMEOUT": "1200",
+    "HCCL_EXEC_TIMEOUT": "1200",
+}
+_COMMANDS: Final[dict[str, tuple[str, ...]]] = {
+    "dmesg.txt": ("dmesg", "-T"),
+    "npu-smi-info.txt": ("npu-smi", "info"),
+    "npu-smi-usages.txt": ("npu-smi", "info", "-t", "usages", "-i", "0"),
+    "npu-smi-health.txt": ("npu-smi", "info", "-t", "health", "-i", "0"),
+}
+
+
+class Session(Record):
+    """A capture between start and stop."""
+
+    schema_version: int = 1
+    started: str
+    log_dir: str
+    moved: str | None
+    argv: tuple[str, ...]
+    environment: dict[str, str]
+
+    @property
+    def command(self) -> str:
+        """What to run, as a line for a shell."""
+        words = [f"{name}={value}" for name, value in self.environment.items()]
+        return shlex.join(["env", *words, *self.argv])
+
+
+class File(Record):
+    """A member of the archive."""
+
+    name: str
+    size: int
+    sha256: Sha256
+
+
+class Manifest(Record):
+    """What an archive holds, and what could not be collected."""
+
+    schema_version: int = 1
+    started: str
+    stopped: str
+    archive: str
+    argv: tuple[str, ...]
+    files: tuple[File, ...]
+    notes: tuple[str, ...]
+
+
+def log_directory(env: Mapping[str, str]) -> Path:
+    """Where the runtime writes: ASCEND_PROCESS_LOG_PATH before ASCEND_WORK_PATH before the home folder."""
+    if env.get("ASCEND_PROCESS_LOG_PATH"):
+        return Path(env["ASCEND_PROCESS_LOG_PATH"])
+    if env.get("ASCEND_WORK_PATH"):
+        return Path(env["ASCEND_WORK_PATH"]) / "log"
+    return Path(env.get("HOME", "/root")) / "ascend" / "log"
+
+
+def start(
+    argv: Sequence[str], folder: Path, *, env: Mapping[str, str] | None = None, now: dt.datetime | None = None
+) -> Session:
+    """Moves old logs aside and writes the session; returns what to run. `folder` receives the session and the archive."""
+    record = folder / SESSION
+    if record.exists():
+        raise HostError(
+            "a capture is running already", why=f"{record} exists", next_step="backproof capture stop, then start again"
+        )
+    moment = now or dt.datetime.now(dt.UTC)
+    logs = log_directory(os.environ if env is None else env)
+    aside = _aside(logs, moment)
+    session = Session(
+        started=moment.isoformat(timespec="seconds"),
+        log_dir=str(logs),
+        moved=str(aside) if aside else None,
+        argv=tuple(argv),
+        environment={**VARIABLES, "ASCEND_PROCESS_LOG_PATH": str(logs)},
+    )
+    folder.mkdir(parents=True, exist_ok=True)
+    _write(record, session.model_dump_json(indent=1))  # first: a stop after a kill still knows where the old logs went
+    _move(logs, aside)
+    return session
+
+
+def _aside(logs: Path, moment: dt.datetime) -> Path | None:
+    """A free name beside the log folder, None when there is nothing to move."""
+    if not logs.exists():
+        return None
+    name = logs.with_name(f"{logs.name}.before-{moment:%Y%m%dT%H%M%S}")
+    while name.exists():
+        name = name.with_name(f"{name.name}x")
+    return name
+
+
+def _move(logs: Path, aside: Path | None) -> None:
+    try:
+        if aside is not None:
+            logs.rename(aside)
+        logs.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise HostError(
+            "the old logs could not be moved aside",
+            why=f"{logs}: {error.strerror or error}",
+            next_step="check who owns the folder",
+        ) from error
+
+
+def stop(folder: Path, *, now: dt.datetime | None = None) -> Manifest:
+    """Collects plog, dmesg and npu-smi into one archive beside its manifest; the service is left as it is."""
+    session = _session(folder)
+    moment = now or dt.datetime.now(dt.UTC)
+    name = f"capture-{moment:%Y%m%dT%H%M%S}.tar.gz"
+    notes: list[str] = []
+    files: list[File] = []
+    with tempfile.NamedTemporaryFile(dir=folder, prefix=".capture-", delete=False) as raw:
+        with tarfile.open(fileobj=raw, mode="w:gz") as archive:
+            files += _logs(archive, Path(session.log_dir), notes)
+            files += _outputs(archive, notes)
+        raw.flush()
+        os.fsync(raw.fileno())
+    Path(raw.name).replace(folder / name)
+    manifest = Manifest(
+        started=session.started,
+        stopped=moment.isoformat(timespec="seconds"),
+        archive=name,
+        argv=tuple(redact(word) for word in session.argv),  # the manifest travels with the archive
+        files=tuple(files),
+        notes=tuple(notes),
+    )
+    _write(folder / f"{name}.manifest.json", manifest.model_dump_json(indent=1))
+    (folder / SESSION).rename(folder / f"{name}.session.json")
+    return manifest
+
+
+def _session(folder: Path) -> Session:
+    try:
+        return Session.model_validate_json((folder / SESSION).read_text("utf-8"))
+    except FileNotFoundError as error:
+        raise HostError(
+            "no capture is running", why=f"{folder / SESSION} is not there", next_step="backproof capture start"
+        ) from error
+    except ValidationError as error:
+        raise HostError(
+            "the session of the capture cannot be read",
+            why=str(error),
+            next_step=f"move {folder / SESSION} aside and start again",
+        ) from error
+
+
+def _logs(archive: tarfile.TarFile, logs: Path, notes: list[str]) -> Iterator[File]:
+    """Regular files below the log folder; links and pipes are notes, for they may lead anywhere or block."""
+    if not logs.is_dir():
+        notes.append(f"no logs: {logs} is not there")
+    for folder, _, names in os.walk(
+        logs, onerror=lambda error: notes.append(f"could not read {error.filename}: {error.strerror}")
+    ):
+        for name in sorted(names):
+            path = Path(folder) / name
+            if path.is_symlink() or not path.is_file():
+                notes.append(f"did not take {path}: not a regular file")
+                continue
+            try:
+                yield _add(archive, path, f"log/{path.relative_to(logs)}")
+            except OSError as error:
+                notes.append(f"could not read {path}: {error.strerror or error}")
+
+
+def _add(archive: tarfile.TarFile, path: Path, name: str) -> File:
+    """A file as it is now: one that grows is cut at its size, one that shrank is filled up with zeros by nobody."""
+    with tempfile.TemporaryFile() as copy, path.open("rb") as stream:
+        size, digest, left = 0, hashlib.sha256(), os.fstat(stream.fileno()).st_size
+        while left > 0 and (block := stream.read(min(_BLOCK, left))):
+            digest.update(block)
+            left -= len(block)
+            size += copy.write(block)
+        copy.seek(0)
+        archive.addfile(_member(name, size), copy)
+    return File(name=name, size=size, sha256=digest.hexdigest())
+
+
+def _member(name: str, size: int) -> tarfile.TarInfo:
+    member = tarfile.TarInfo(name)
+    member.size, member.mode = size, 0o644
+    return member
+
+
+def _outputs(archive: tarfile.TarFile, notes: list[str]) -> Iterator[File]:
+    for name, argv in _COMMANDS.items():
+        done = proc.run(argv, timeout=60)
+        if done.code != 0:
+            notes.append(f"no {name}: `{done.command}` ended with code {done.code}: {done.error_text.strip()[-200:]}")
+            continue
+        archive.addfile(_member(name, len(done.stdout)), io.BytesIO(done.stdout))
+        yield File(name=name, size=len(done.stdout), sha256=hashlib.sha256(done.stdout).hexdigest())
+
+
+def _write(path: Path, text: str) -> None:
+    """Whole or not at all."""
+    with tempfile.NamedTemporaryFile(
+        "w", dir=path.parent, prefix=".capture-", delete=False, encoding="utf-8"
+    ) as stream:
+        stream.write(text)
+        stream.flush()
+        os.fsync(stream.fileno())
+    Path(stream.name).replace(path)

@@ -1,0 +1,1 @@
+"""An arm put into a target: overlay, interpreter, distribution."""

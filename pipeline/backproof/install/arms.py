@@ -1,0 +1,76 @@
+"""Puts an arm into the target and takes it out again; what was there before is there afterwards."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from backproof.adapters.git import Store
+from backproof.core.model import Arm
+from backproof.install import overlay, patch, pip_build
+from backproof.install.overlay import Change
+from backproof.rundir.ledger import sha256_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from backproof.install.patch import Patch
+    from backproof.rundir.context import Context
+
+
+@contextmanager
+def installed(ctx: Context, arm: Arm) -> Iterator[dict[str, str | None]]:
+    """Have one arm in the target for the time of the block.
+
+    Yields:
+        SHA-256 that each installed file of the patch has on this arm (None: absent), by absolute path.
+
+    Raises:
+        PersonNeeded: the target is not the release's own.
+        HostError: another run has the target, or the disk refuses.
+    """
+    the_patch = patch.read(ctx)
+    owner = str(ctx.ledger.folder)
+    with overlay.installed(the_patch.site, changes(ctx, the_patch, arm), owner=owner, guards=the_patch.guards):
+        yield {str(the_patch.site / each.installed): each.sha256(arm) for each in the_patch.files}
+
+
+def changes(ctx: Context, the_patch: Patch, arm: Arm) -> tuple[Change, ...]:
+    """What differs in site-packages between the release and an arm, each file with what it must be now."""
+    if ctx.plan.install.mode == "overlay" or arm is Arm.BASE:
+        return tuple(
+            Change(path=each.installed, before=each.sha256(Arm.BASE), new=each.content[arm]) for each in the_patch.files
+        )
+    return _built(the_patch, _build(ctx, the_patch, arm))
+
+
+def _build(ctx: Context, the_patch: Patch, arm: Arm) -> Path:
+    """The arm as pip builds it; built once per tree."""
+    tree = the_patch.trees[arm]
+    folder = ctx.ledger.stage_folder("install") / "built"
+    into = folder / tree
+    if not into.exists():
+        folder.mkdir(exist_ok=True)
+        ctx.say(f"    building the arm {arm} with the target's pip")
+        source = folder / f"{tree}.tree"
+        Store.open(ctx.ledger.store).export(tree, source)
+        log = folder / f"{arm}.log"
+        pip_build.build(Path(ctx.settings.python), source, into, env=ctx.plan.install.env, log=log)
+    return into
+
+
+def _built(the_patch: Patch, built: Path) -> tuple[Change, ...]:
+    """Every file that the build has otherwise; the old ones must be what their own RECORD says."""
+    new, old = pip_build.files(built), the_patch.installed.files
+    found: list[Change] = []
+    for path in sorted(set(old) | set(new)):
+        before = (old[path] or _now(overlay.original(the_patch.site, path))) if path in old else None
+        if before != (sha256_of(new[path]) if path in new else None):
+            found.append(Change(path=path, before=before, new=new[path].read_bytes() if path in new else None))
+    return tuple(found)
+
+
+def _now(path: Path) -> str | None:
+    """RECORD has no hash of itself: it is what it is."""
+    return sha256_of(path) if path.is_file() else None

@@ -1,0 +1,77 @@
+"""Reads RECORD: which files an installed distribution has put where, and with what content."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import csv
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING
+
+from backproof.core.errors import PlanError
+from backproof.install.overlay import original
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from backproof.install.interpreter import DistributionFacts
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Installed:
+    """One installed distribution: its folder and its files there, with the SHA-256 of RECORD where it has one."""
+
+    site: Path
+    info: Path
+    files: dict[str, str | None]
+
+    def holds(self, path: str, *, is_new: bool) -> bool:
+        """Whether the distribution installs this path; of a new file: whether it would, by what lies beside it."""
+        if path in self.files or not is_new:
+            return path in self.files
+        pure = PurePosixPath(path)
+        kin = [each for each in map(PurePosixPath, self.files) if each.parts[0] == pure.parts[0]]
+        return len(pure.parts) > 1 and any(each.suffix == pure.suffix for each in kin)
+
+
+def read(facts: DistributionFacts) -> Installed:
+    """The files of a distribution.
+
+    Raises:
+        PlanError: it has no RECORD, so nobody can tell its files.
+    """
+    info = Path(facts.folder)
+    try:
+        text = original(info.parent, f"{info.name}/RECORD").read_text(encoding="utf-8")
+    except OSError as error:
+        raise PlanError(
+            f"{info}: has no RECORD",
+            why="without it nobody can tell which files the distribution installed",
+            next_step="reinstall it with pip or uv into that interpreter",
+        ) from error
+    rows = [row for row in csv.reader(text.splitlines()) if row]
+    files = {row[0]: _hex(row[1]) if len(row) > 1 else None for row in rows if _is_inside(row[0])}
+    return Installed(site=info.parent, info=info, files=files)
+
+
+def guards(found: Sequence[DistributionFacts], site: Path) -> tuple[str, ...]:
+    """Files whose later change tells that another installation took place."""
+    names = (f"{Path(each.folder).name}/{name}" for each in found for name in ("METADATA", "RECORD"))
+    return tuple(each for each in dict.fromkeys(names) if original(site, each).is_file())
+
+
+def _is_inside(path: str) -> bool:
+    pure = PurePosixPath(path)
+    return bool(pure.parts) and not pure.is_absolute() and ".." not in pure.parts and pure.suffix != ".pyc"
+
+
+def _hex(field: str) -> str | None:
+    """`sha256=<urlsafe base64 without padding>`: the form of the binary distribution format."""
+    kind, _, value = field.partition("=")
+    if kind != "sha256":
+        return None
+    try:
+        return base64.urlsafe_b64decode(value + "=" * (-len(value) % 4)).hex()
+    except (ValueError, binascii.Error):
+        return None

@@ -1,0 +1,197 @@
+"""The one door to the target interpreter: a probe goes in by path, one JSON line comes out.
+
+The target is never imported here, and the probe does not import it there: what start-up code of the environment does
+(.pth files, sitecustomize) happens as it does for the service.
+"""
+
+from __future__ import annotations
+
+import json
+import secrets
+from dataclasses import dataclass
+from importlib import resources
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from pydantic import ValidationError
+
+from backproof.adapters import proc
+from backproof.core.errors import PlanError, TargetError
+from backproof.core.model import Record
+from backproof.core.redaction import redact
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from backproof.kit.plan import Service
+
+TAIL = 1500
+"""How much of what the target printed is shown."""
+
+
+class CachedFile(Record):
+    """The compiled file of a module: whether it would be used, and whether it is the code of its source."""
+
+    path: str
+    kind: Literal["absent", "foreign", "timestamp", "checked-hash", "unchecked-hash"]
+    used: bool
+    same: bool | None
+    why: str
+
+
+class Copy(Record):
+    """One file that an import could give, and why: the entry of sys.path that holds it, or the finder."""
+
+    origin: str
+    sha256: str
+    loader: str
+    entry: str
+    kind: str
+    detail: str
+    cached: CachedFile | None
+
+
+class ModuleFacts(Record):
+    """One module: the copy that wins, the copies behind it, and what could not be told."""
+
+    name: str
+    path: str
+    winner: Copy | None
+    others: tuple[Copy, ...]
+    loaded: str
+    problems: tuple[str, ...]
+
+
+class DistributionFacts(Record):
+    """One installation record of the distribution."""
+
+    folder: str
+    location: str
+    version: str
+    editable: bool
+    origin: str
+    installer: str
+    record_sha256: str
+    metadata_sha256: str
+    scripts: tuple[str, ...]
+    entry_points: tuple[str, ...]
+
+
+class InterpreterFacts(Record):
+    """The interpreter itself."""
+
+    executable: str
+    version: str
+    implementation: str
+    platform: str
+    prefix: str
+    base_prefix: str
+    purelib: str
+    platlib: str
+    pycache_prefix: str
+    flags: dict[str, int]
+
+
+class PathEntry(Record):
+    """One entry of sys.path, and why it is there."""
+
+    entry: str
+    kind: str
+    detail: str
+
+
+class ProbeFacts(Record):
+    """What the probe found; install/distribution.json and verify/probe.json."""
+
+    interpreter: InterpreterFacts
+    path: tuple[PathEntry, ...]
+    distributions: tuple[DistributionFacts, ...]
+    modules: tuple[ModuleFacts, ...]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Probed:
+    """The facts, and the command that found them."""
+
+    facts: ProbeFacts
+    command: str
+
+
+def probe(
+    python: Path, *, distribution: str, service: Service, modules: Mapping[str, str] | None = None, timeout: float = 120
+) -> Probed:
+    """Ask the target interpreter what it would load, under the environment of the service.
+
+    Args:
+        python: the interpreter, not resolved (a virtual environment is told by its path).
+        distribution: its installation records are looked for.
+        service: how the service is started: its environment, its folder, script or module.
+        modules: module name to path in the repository.
+        timeout: seconds.
+
+    Raises:
+        PlanError: there is no such interpreter or folder.
+        TargetError: it gave no answer: it crashed, hung or ended by itself.
+    """
+    marker = secrets.token_hex(16)
+    request = {"launch": service.launch, "distribution": distribution, "modules": dict(modules or {})}
+    done = proc.run(
+        [str(python), str(_script()), marker],
+        cwd=_folder(service),
+        env=environment(service),
+        stdin=json.dumps(request).encode(),
+        timeout=timeout,
+    )
+    return Probed(facts=_facts(done, marker), command=done.command.replace(marker, "MARKER"))
+
+
+def environment(service: Service) -> dict[str, str]:
+    """Ours and the service's; nothing is compiled, for the target's folders must stay as they are."""
+    return proc.environment({**service.env, "PYTHONDONTWRITEBYTECODE": "1"})
+
+
+def _folder(service: Service) -> Path:
+    folder = Path(service.cwd).absolute()
+    if not folder.is_dir():
+        raise PlanError(
+            f"{folder}: there is no such folder",
+            why="verify.service.cwd says that the service is started there",
+            next_step="correct verify.service.cwd in the plan",
+        )
+    return folder
+
+
+def _script() -> Path:
+    return Path(str(resources.files("backproof"))) / "target" / "probe.py"
+
+
+def _facts(done: proc.Completed, marker: str) -> ProbeFacts:
+    if done.code == proc.NOT_FOUND:
+        raise PlanError(
+            f"{done.argv[0]}: is no interpreter", why=done.error_text.strip(), next_step="name one with --python"
+        )
+    line = next((each for each in done.stdout.splitlines() if each.startswith(marker.encode())), None)
+    if line is None:
+        raise _no_answer(done)
+    try:
+        return ProbeFacts.model_validate(_json(line[len(marker) :]))
+    except (ValueError, ValidationError) as error:
+        raise TargetError(
+            f"{done.argv[0]}: its answer cannot be read",
+            why=str(error)[:TAIL],
+            next_step="report this with the version of that interpreter",
+        ) from error
+
+
+def _json(line: bytes) -> Any:
+    return json.loads(line.decode("utf-8", "replace"))
+
+
+def _no_answer(done: proc.Completed) -> TargetError:
+    ended = "did not answer in time" if done.code == proc.TIMED_OUT else f"ended with code {done.code}"
+    said = redact((done.error_text.strip() or done.text.strip())[-TAIL:]) or "it printed nothing"
+    return TargetError(
+        f"{done.argv[0]}: the interpreter {ended} before it answered",
+        why=f"its start-up code (.pth files, sitecustomize) runs before anything else. Last words: {said}",
+        next_step=f"run `{done.argv[0]} -c pass` under the same environment and correct what fails",
+    )

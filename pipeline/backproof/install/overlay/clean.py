@@ -1,0 +1,44 @@
+"""Takes the overlay's own folder away, and never an original that is still needed."""
+
+from __future__ import annotations
+
+import shutil
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from backproof.core.errors import PersonNeeded
+from backproof.install.overlay.journal import FOLDER, JOURNAL_FILE, ORIGINALS
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def remove_folder(site: Path) -> None:
+    """Remove the folder of an overlay that was taken out; the journal goes last but one, the folder last.
+
+    Raises:
+        PersonNeeded: originals are left in it that no journal explains.
+    """
+    folder = site / FOLDER
+    if not folder.is_dir():
+        return
+    if left := [each for each in (folder / ORIGINALS).rglob("*") if not each.is_dir()]:
+        raise PersonNeeded(
+            f"{folder / ORIGINALS}: {len(left)} kept originals without a journal",
+            why=f"the first is {left[0].relative_to(folder / ORIGINALS)}",
+            next_step=f"compare them with {site}, put back what is needed, then remove {folder}",
+        )
+    forget(site)
+
+
+def forget(site: Path) -> None:
+    """Remove the folder, whatever is in it."""
+    folder = site / FOLDER
+    # The journal last: a kill in between leaves one that finds nothing to do.
+    for each in sorted(folder.iterdir(), key=lambda each: each.name == JOURNAL_FILE):
+        if each.is_dir():
+            shutil.rmtree(each)
+        else:
+            each.unlink()
+    with suppress(FileNotFoundError):
+        folder.rmdir()

@@ -1,0 +1,74 @@
+"""The errors of an overlay, each with what to do next."""
+
+from __future__ import annotations
+
+import errno
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from backproof.core.errors import HostError, PersonNeeded
+from backproof.core.plural import counted
+from backproof.install.overlay.journal import FOLDER, Journal, undo_command
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
+
+    from backproof.install.overlay.steps import Drift
+
+_NEXT = {
+    errno.ENOSPC: "free some space, then run again",
+    errno.EDQUOT: "free some of your quota, then run again",
+    errno.EROFS: "remount it writable, or copy the environment to a writable place",
+    errno.EACCES: "run as the user who owns that environment",
+    errno.EPERM: "run as the user who owns that environment",
+}
+
+
+@contextmanager
+def as_host_error(site: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise HostError(
+            f"{site}: the files could not be changed",
+            why=f"{error.strerror or error}: {error.filename or site}",
+            next_step=_NEXT.get(error.errno or 0, "mend that, then run the same command again"),
+        ) from error
+
+
+def taken(site: Path, journal: Journal | None) -> HostError:
+    owner = f"the run {journal.owner} (process {journal.pid})" if journal else "a live process"
+    return HostError(
+        f"{site}: another run works on this environment",
+        why=f"{owner} holds its lock",
+        next_step="wait for it to end, or use another environment",
+    )
+
+
+def held_by(site: Path, journal: Journal) -> HostError:
+    return HostError(
+        f"{site}: another run holds an overlay there",
+        why=f"the run {journal.owner} left its patch in place on {journal.made}, as it was told to",
+        next_step=f"{undo_command(journal.owner)} takes it out",
+    )
+
+
+def replaced(site: Path, journal: Journal, changed: str) -> PersonNeeded:
+    return PersonNeeded(
+        f"{site}: the distribution was upgraded or removed while the patch was in place; nothing was touched",
+        why=f"{changed} is not the one that the patch was put over; the former originals are in {site / FOLDER}",
+        next_step=f"check the new installation, then {undo_command(journal.owner, force=True)} forgets the former originals",
+    )
+
+
+def drifted(site: Path, journal: Journal, drift: Sequence[Drift]) -> PersonNeeded:
+    lines = [
+        f"{each.path}: {each.reason}; {f'the original is kept as {each.kept}' if each.kept else 'it was absent before'}"
+        for each in drift
+    ]
+    return PersonNeeded(
+        f"{site}: {counted(len(drift), 'file')} changed by someone else while the patch was in place, and left so",
+        why="\n       ".join(lines),
+        next_step=f"save what you need of them, then {undo_command(journal.owner, force=True)} puts the originals back",
+    )

@@ -1,0 +1,142 @@
+"""What an overlay writes down before it changes anything: the journal, beside the files that it protects.
+
+The folder lies in site-packages itself: on the same file system (so that a backup can be a hard link and the undo a
+rename), and where any later command, of any user, finds it. The run folder may be gone by then.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import stat
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from pydantic import ValidationError
+
+from backproof.core.errors import PersonNeeded
+from backproof.core.model import Record, Sha256
+from backproof.rundir.ledger import sha256_of, write_atomic
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+FOLDER = ".backproof-overlay"
+JOURNAL_FILE = "journal.json"
+ORIGINALS = "originals"
+STAGED = "staged"
+NOT_A_FILE = "not a regular file"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Change:
+    """One file to change: its path under site-packages, its SHA-256 before, its new bytes (None: absent)."""
+
+    path: str
+    before: str | None
+    new: bytes | None
+
+    @property
+    def after(self) -> str | None:
+        return None if self.new is None else hashlib.sha256(self.new).hexdigest()
+
+
+class Entry(Record):
+    """One file that the overlay changes."""
+
+    path: str
+    before: Sha256 | None
+    after: Sha256 | None
+
+
+class Cached(Record):
+    """One compiled file that is moved away while its source is another."""
+
+    path: str
+    sha256: Sha256
+    mtime_ns: int
+
+
+class Guard(Record):
+    """A file of the distribution's own record: when it is neither of these, another installation took place."""
+
+    path: str
+    either: tuple[Sha256 | None, ...]
+
+
+class Journal(Record):
+    """journal.json."""
+
+    schema_version: Literal[1] = 1
+    owner: str
+    pid: int
+    made: str
+    held: bool = False
+    files: tuple[Entry, ...]
+    caches: tuple[Cached, ...] = ()
+    new_folders: tuple[str, ...] = ()
+    guards: tuple[Guard, ...] = ()
+
+
+def undo_command(owner: str, *, force: bool = False) -> str:
+    """What a person types to take out what this owner (a run folder) left in place."""
+    return f"`backproof install --undo --run '{owner}'{' --force' if force else ''}`"
+
+
+def file_hash(path: Path) -> str | None:
+    """SHA-256 of a regular file; None when there is none; NOT_A_FILE for a link, a folder, a device."""
+    try:
+        mode = path.lstat().st_mode
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    return sha256_of(path) if stat.S_ISREG(mode) else NOT_A_FILE
+
+
+def original(site: Path, path: str) -> Path:
+    """Where the release's own file is: kept aside while an overlay is in place, otherwise in its place."""
+    kept = site / FOLDER / ORIGINALS / path
+    return kept if kept.exists() else site / path
+
+
+def read(site: Path) -> Journal | None:
+    """The journal of a site; None when there is none.
+
+    Raises:
+        PersonNeeded: there is one that cannot be read; the originals lie beside it under their own names.
+    """
+    path = site / FOLDER / JOURNAL_FILE
+    if path.parent.is_symlink():
+        # A linked environment: undoing here would take the originals away from the environment that they belong to.
+        raise PersonNeeded(
+            f"{path.parent}: is a link",
+            why=f"the journal of an overlay belongs to the environment {path.parent.resolve().parent}",
+            next_step=f"remove the link {path.parent}; the overlay there is undone by its own run",
+        )
+    try:
+        return Journal.model_validate_json(path.read_bytes())
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except ValidationError as error:
+        raise PersonNeeded(
+            f"{path}: the journal of an overlay cannot be read",
+            why=f"it is damaged or from another version: {error.errors()[0]['msg']}",
+            next_step=f"copy what lies under {path.parent / ORIGINALS} back over {site} (`cp -a`), then remove "
+            f"{path.parent}; or reinstall the distribution",
+        ) from error
+
+
+def write(site: Path, journal: Journal) -> None:
+    folder = site / FOLDER
+    write_atomic(folder / JOURNAL_FILE, (journal.model_dump_json(indent=1) + "\n").encode())
+    sync_folder(folder)
+
+
+def sync_folder(path: Path) -> None:
+    """Make names durable; file systems that cannot sync a folder say so, and order them themselves."""
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        with suppress(OSError):
+            os.fsync(handle)
+    finally:
+        os.close(handle)

@@ -1,0 +1,57 @@
+"""Which site-packages may hold an overlay, so that any next command can undo one whose owner was killed."""
+
+from __future__ import annotations
+
+import hashlib
+from contextlib import suppress
+from pathlib import Path
+
+from platformdirs import user_state_path
+from pydantic import ValidationError
+
+from backproof.core.model import Record
+from backproof.rundir.ledger import write_atomic
+
+
+class OpenOverlay(Record):
+    """open-overlays/<hash of the path>.json."""
+
+    site: str
+    owner: str
+
+
+def folder() -> Path:
+    return user_state_path("backproof") / "open-overlays"
+
+
+def add(site: Path, owner: str) -> str:
+    """Note the site; returns a warning when that is not possible (the journal beside the files is the real one)."""
+    try:
+        write_atomic(_record_of(site), OpenOverlay(site=str(site), owner=owner).model_dump_json().encode())
+    except OSError as error:
+        return f"{folder()}: cannot be written ({error.strerror}); after a kill, only a run on {site} itself undoes it"
+    return ""
+
+
+def drop(site: Path) -> None:
+    with suppress(OSError):
+        _record_of(site).unlink(missing_ok=True)
+
+
+def sites(*, owner: str | None = None) -> list[Path]:
+    """The sites noted (of one owner), in a stable order; a note that cannot be read is removed."""
+    found: list[Path] = []
+    for path in sorted(folder().glob("*.json")):
+        try:
+            note = OpenOverlay.model_validate_json(path.read_bytes())
+        except (OSError, ValidationError):
+            with suppress(OSError):
+                path.unlink()
+            continue
+        if owner in (None, note.owner):
+            found.append(Path(note.site))
+    return found
+
+
+def _record_of(site: Path) -> Path:
+    return folder() / f"{hashlib.sha256(str(site).encode()).hexdigest()}.json"

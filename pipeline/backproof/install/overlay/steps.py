@@ -1,0 +1,177 @@
+"""The steps of an overlay and of its undo, one effect on the file system each.
+
+Generators, so that a test can stop a real process after any of them. Whatever the step, what the journal lists and
+what lies on disk are enough to put everything back: a file with a kept original may have been changed, one without
+was not. Taking out is idempotent for the same reason.
+"""
+
+from __future__ import annotations
+
+import os
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from backproof.install.overlay.check import compiled
+from backproof.install.overlay.journal import FOLDER, NOT_A_FILE, ORIGINALS, STAGED, Cached, Entry, Journal, file_hash
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Drift:
+    """A file that was changed by someone else while the overlay was in place; it is left as it is."""
+
+    path: str
+    reason: str
+    kept: Path | None
+
+
+def put(site: Path, journal: Journal, contents: Mapping[str, bytes | None]) -> Iterator[str]:
+    """Change the files. All that needs disk space comes first: a full disk stops it before the first change."""
+    for entry in journal.files:
+        content = contents[entry.path]
+        if content is not None:
+            _stage(site, entry, content)
+            yield f"staged {entry.path}"
+    for entry in journal.files:
+        if entry.before is not None:
+            _keep(site, entry.path)
+            yield f"kept {entry.path}"
+    for folder in journal.new_folders:
+        if Path(folder).name != "__pycache__":
+            (site / folder).mkdir()
+            yield f"made {folder}"
+    for entry in journal.files:
+        _change(site, entry)
+        yield f"changed {entry.path}"
+    for cached in journal.caches:
+        _move(site / cached.path, _original(site, cached.path))
+        yield f"moved {cached.path}"
+
+
+def take_out(site: Path, journal: Journal, *, force: bool, drift: list[Drift]) -> Iterator[str]:
+    """Put everything back; what someone else changed meanwhile is left, kept and told in `drift`."""
+    for entry in journal.files:
+        _restore(site, entry, force=force, drift=drift)
+        yield f"restored {entry.path}"
+    left = {each.path for each in drift}
+    restored = [each.path for each in journal.files if each.path not in left]
+    for path in restored:
+        _drop_strangers(site, path, journal.caches)
+        yield f"dropped what was compiled of {path}"
+    for cached in journal.caches:
+        if _source_of(cached.path) not in left and (kept := _original(site, cached.path)).exists():
+            _move(kept, site / cached.path)
+            yield f"moved back {cached.path}"
+    for folder in reversed(journal.new_folders):
+        with suppress(OSError):  # not empty: someone else's file is in it
+            (site / folder).rmdir()
+        yield f"removed {folder}"
+
+
+def distribution_changed(site: Path, journal: Journal) -> str:
+    """Which file of the distribution's record shows that another installation took place; empty when none does."""
+    return next((each.path for each in journal.guards if file_hash(site / each.path) not in each.either), "")
+
+
+def _stage(site: Path, entry: Entry, content: bytes) -> None:
+    staged = site / FOLDER / STAGED / entry.path
+    staged.parent.mkdir(parents=True, exist_ok=True)
+    with staged.open("wb") as stream:
+        stream.write(content)
+        stream.flush()
+        os.fsync(stream.fileno())
+    _as_its_neighbour(staged, site / entry.path)
+
+
+def _as_its_neighbour(staged: Path, path: Path) -> None:
+    """The mode and owner of the file that it replaces (of a new file: the owner of the nearest folder)."""
+    model = path if path.exists() else next(each for each in path.parents if each.exists())
+    facts = model.stat()
+    staged.chmod(facts.st_mode & 0o7777 if model == path else 0o644)
+    with suppress(PermissionError):
+        os.chown(staged, facts.st_uid, facts.st_gid)
+    # A timestamp .pyc is valid by whole seconds and size (PEP 552): within one second it would outlive its source.
+    if model == path and int(facts.st_mtime) == int(staged.stat().st_mtime):
+        os.utime(staged, (facts.st_mtime + 1, facts.st_mtime + 1))
+
+
+def _keep(site: Path, path: str) -> None:
+    original = _original(site, path)
+    original.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        original.hardlink_to(site / path)
+    except PermissionError:
+        # fs.protected_hardlinks forbids a link to a file of another user; a rename needs only the folder.
+        _move(site / path, original)
+
+
+def _change(site: Path, entry: Entry) -> None:
+    path, staged = site / entry.path, site / FOLDER / STAGED / entry.path
+    if entry.after is None:
+        path.unlink(missing_ok=True)
+    elif entry.before is None:
+        # A link never overwrites: a file that appeared since the check stays.
+        path.hardlink_to(staged)
+        staged.unlink()
+    else:
+        # Never in place: installers such as uv hard-link site-packages from a cache shared by all environments.
+        staged.replace(path)
+
+
+def _restore(site: Path, entry: Entry, *, force: bool, drift: list[Drift]) -> None:
+    path, kept = site / entry.path, _original(site, entry.path)
+    found = file_hash(path)
+    if not kept.exists():
+        _restore_without_original(path, found, entry, force=force, drift=drift)
+    elif found not in (None, NOT_A_FILE) and path.samefile(kept):
+        kept.unlink()  # not changed yet; rename(2) of two names of one file would do nothing
+    elif found == entry.before:
+        kept.unlink()  # someone put the release's own file back
+    elif path.parent.is_dir() and (found in (None, entry.after) or (force and not path.is_dir())):
+        kept.replace(path)
+    else:
+        drift.append(Drift(path=entry.path, reason=_what(found, path), kept=kept))
+
+
+def _restore_without_original(path: Path, found: str | None, entry: Entry, *, force: bool, drift: list[Drift]) -> None:
+    if entry.before is not None or found is None:
+        return  # not changed yet, or restored already
+    if found == entry.after or (force and not path.is_dir()):
+        path.unlink()
+    else:
+        drift.append(Drift(path=entry.path, reason=_what(found, path), kept=None))
+
+
+def _what(found: str | None, path: Path) -> str:
+    if not path.parent.is_dir():
+        return "its folder is gone"
+    return "it is no regular file now" if found == NOT_A_FILE else f"it has SHA-256 {str(found)[:12]} now"
+
+
+def _drop_strangers(site: Path, source: str, caches: tuple[Cached, ...]) -> None:
+    """Remove what was compiled from the patched source; a compiled file that is back already is known by its time."""
+    ours = {each.path: each for each in caches}
+    for path in compiled(site, source):
+        known = ours.get(path.relative_to(site).as_posix())
+        back = known and path.stat().st_mtime_ns == known.mtime_ns and file_hash(path) == known.sha256
+        if not back:
+            path.unlink(missing_ok=True)
+
+
+def _source_of(cached: str) -> str:
+    path = Path(cached)
+    folder = path.parent.parent if path.parent.name == "__pycache__" else path.parent
+    return (folder / f"{path.name.partition('.')[0]}.py").as_posix()
+
+
+def _original(site: Path, path: str) -> Path:
+    return site / FOLDER / ORIGINALS / path
+
+
+def _move(source: Path, to: Path) -> None:
+    to.parent.mkdir(parents=True, exist_ok=True)
+    source.replace(to)

@@ -1,0 +1,131 @@
+"""The patch as the arms have it: what each file of it holds on base, pick and fixed, and where the target has it."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING
+
+from backproof.adapters.git import Store
+from backproof.core.errors import PlanError
+from backproof.core.model import Arm
+from backproof.install import distribution
+from backproof.install.interpreter import ProbeFacts
+from backproof.records.proof import FixupRecord, PickRecord
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from backproof.rundir.context import Context
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class PatchFile:
+    """One installed file of the patch: its path in the repository, under site-packages, and its bytes on each arm."""
+
+    path: str
+    installed: str
+    content: Mapping[Arm, bytes | None]
+
+    def sha256(self, arm: Arm) -> str | None:
+        content = self.content[arm]
+        return None if content is None else hashlib.sha256(content).hexdigest()
+
+    @property
+    def module(self) -> str:
+        """The name that an import would use; empty for a file that is no module."""
+        pure = PurePosixPath(self.installed)
+        parts = pure.parent.parts if pure.name == "__init__.py" else pure.with_suffix("").parts
+        return ".".join(parts) if pure.suffix == ".py" and all(each.isidentifier() for each in parts) else ""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Patch:
+    """All files of the patch: those that the distribution installs, and the paths that it does not."""
+
+    site: Path
+    facts: ProbeFacts
+    installed: distribution.Installed
+    trees: Mapping[Arm, str]
+    files: tuple[PatchFile, ...]
+    outside: tuple[str, ...]
+
+    @property
+    def guards(self) -> tuple[str, ...]:
+        return distribution.guards(self.facts.distributions, self.site)
+
+
+def read(ctx: Context, facts: ProbeFacts | None = None) -> Patch:
+    """The patch of a run, from its records and its store.
+
+    Args:
+        ctx: the run.
+        facts: of the target; those of the install stage when None.
+
+    Raises:
+        PlanError: a stage that it needs has not run.
+    """
+    picked = ctx.ledger.need("pick/pick.json", PickRecord, made_by="pick")
+    fixed = ctx.ledger.need("fixup/fixup.json", FixupRecord, made_by="fixup")
+    facts = facts or ctx.ledger.need("install/distribution.json", ProbeFacts, made_by="install")
+    installed = distribution.read(facts.distributions[0])
+    blobs = _blobs(picked, fixed)
+    places = {path: _place(ctx.plan.install.root, path) for path in blobs}
+    inside = {
+        path: place
+        for path, place in places.items()
+        if place and installed.holds(place, is_new=blobs[path][Arm.BASE] is None)
+    }
+    store = Store.open(ctx.ledger.store)
+    return Patch(
+        site=installed.site,
+        facts=facts,
+        installed=installed,
+        trees={Arm.BASE: picked.base_tree, Arm.PICK: picked.head_tree, Arm.FIXED: fixed.head_tree},
+        files=tuple(_file(store, path, place, blobs[path]) for path, place in sorted(inside.items())),
+        outside=tuple(sorted(set(blobs) - set(inside))),
+    )
+
+
+def _blobs(picked: PickRecord, fixed: FixupRecord) -> dict[str, dict[Arm, str | None]]:
+    """The blob of each path on each arm; a path that one arm does not change is there as on base."""
+    base = {each.path: each.before for each in (*picked.changes, *fixed.changes)}
+    arms = {Arm.BASE: {}, Arm.PICK: {each.path: each.after for each in picked.changes}} | {
+        Arm.FIXED: {each.path: each.after for each in fixed.changes}
+    }
+    return {path: {arm: changed.get(path, before) for arm, changed in arms.items()} for path, before in base.items()}
+
+
+def _place(root: str, path: str) -> str:
+    """The path under site-packages; empty for one outside the folder that is installed."""
+    pure, top = PurePosixPath(path), PurePosixPath(root or ".")
+    return pure.relative_to(top).as_posix() if pure.is_relative_to(top) else ""
+
+
+def _file(store: Store, path: str, place: str, blobs: Mapping[Arm, str | None]) -> PatchFile:
+    content = {arm: None if blob is None else store.blob(blob) for arm, blob in blobs.items()}
+    return PatchFile(path=path, installed=place, content=content)
+
+
+def need_distribution(ctx: Context, facts: ProbeFacts) -> None:
+    """The distribution is there, and is not somebody's checkout.
+
+    Raises:
+        PlanError: it is not; nothing was touched.
+    """
+    name, python = ctx.plan.install.distribution, ctx.settings.python
+    if not facts.distributions:
+        raise PlanError(
+            f"{python}: the distribution {name} is not installed there",
+            why=f"no installation record of it is on the path of Python {facts.interpreter.version}",
+            next_step=f"name the interpreter of the target with --python, or install the affected release of {name} there",
+        )
+    first = facts.distributions[0]
+    if first.editable:
+        raise PlanError(
+            f"{python}: {name} is an editable installation",
+            why=f"its files are a checkout ({first.origin or first.location}), and a checkout is never changed",
+            next_step=f"install the release itself into an environment of its own (`pip install {name}=={first.version}`), "
+            "and give that with --python",
+        )

@@ -1,0 +1,51 @@
+"""Has the target's own pip build a source tree into a folder aside; nothing of the target changes by it."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from typing import TYPE_CHECKING
+
+from backproof.adapters import proc
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+_SWITCHES = ("--no-deps", "--no-build-isolation", "--no-index", "--no-compile", "--no-warn-script-location")
+_SCRIPTS = "bin"
+
+
+def build(python: Path, tree: Path, into: Path, *, env: Mapping[str, str], log: Path, timeout: float = 3600) -> str:
+    """Build the tree and put what site-packages would get into a folder; returns the command.
+
+    Raises:
+        HostError: the build failed; the log holds all that it said.
+    """
+    half = into.with_name(f"{into.name}.half")
+    shutil.rmtree(half, ignore_errors=True)
+    argv = [str(python), "-m", "pip", "--disable-pip-version-check", "--no-input", "install", *_SWITCHES]
+    done = proc.run(
+        [*argv, "--target", str(half), str(tree)], cwd=tree, env=_environment(env), timeout=timeout, tee=log
+    )
+    done.require(
+        "the target's pip could not build the patched tree",
+        next_step=f"read {log}; give what the build needs in [install] env (a version, for example), "
+        'or use mode = "overlay"',
+    )
+    half.rename(into)
+    return done.command
+
+
+def files(built: Path) -> dict[str, Path]:
+    """What site-packages would get; the scripts of the distribution stay the installed ones."""
+    found = (each for each in built.rglob("*") if each.is_file() and each.suffix != ".pyc")
+    names = {each.relative_to(built).as_posix(): each for each in found}
+    return {name: path for name, path in sorted(names.items()) if not name.startswith(f"{_SCRIPTS}/")}
+
+
+def _environment(extra: Mapping[str, str]) -> dict[str, str]:
+    """No settings of the user's pip: a `target` or an index of theirs would send the build elsewhere."""
+    theirs: dict[str, str | None] = {name: None for name in os.environ if name.startswith("PIP_")}
+    ours = {"PIP_CONFIG_FILE": os.devnull, "PYTHONDONTWRITEBYTECODE": "1", "PYTHONPATH": None, "PYTHONHOME": None}
+    return proc.environment({**theirs, **ours, **extra})

@@ -1,0 +1,48 @@
+"""Signs on the host that something else than the patched files may run: old processes, libraries not built again."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING
+
+from backproof.core.model import Finding
+from backproof.install import processes
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from backproof.install.interpreter import ProbeFacts
+    from backproof.records.proof import InstallRecord
+
+_COMPILED = {".c", ".cc", ".cpp", ".cxx", ".cu", ".h", ".hpp", ".asc"}
+
+
+def not_built_again(record: InstallRecord) -> Iterator[Finding]:
+    """A patch of compiled sources without a new build changes nothing that runs."""
+    sources = [each for each in (*record.outside, *(file.path for file in record.files)) if _is_compiled(each)]
+    if not sources:
+        return
+    since = datetime.fromisoformat(record.since).timestamp()
+    top = {PurePosixPath(each.installed).relative_to(record.location).parts[0] for each in record.files}
+    libraries = (path for name in sorted(top) for path in sorted((Path(record.location) / name).rglob("*.so*")))
+    for library in libraries:
+        if library.stat().st_mtime < since:
+            text = f"{library} is older than the change of {', '.join(sources[:3])}: it was not built again"
+            yield Finding(severity="warning", text=text, where=sources[0])
+
+
+def _is_compiled(path: str) -> bool:
+    pure = PurePosixPath(path)
+    return pure.parts[0] == "csrc" or pure.suffix in _COMPILED
+
+
+def older_processes(facts: ProbeFacts, record: InstallRecord) -> Iterator[Finding]:
+    """Processes of the target that are older than the change of a file keep the old code in memory."""
+    changed = [Path(each.installed).stat().st_ctime for each in record.files if Path(each.installed).exists()]
+    if not changed:
+        return
+    old = processes.older_than(max(changed), prefix=Path(facts.interpreter.prefix), site=Path(record.location))
+    for each in old:
+        text = f"process {each.pid} started {each.since}, before the files changed: it may still run the old code"
+        yield Finding(severity="warning", text=text, where=each.command)

@@ -1,0 +1,1 @@
+"""A kit on disk: plan.toml, its types, and where a fix-up is inserted."""

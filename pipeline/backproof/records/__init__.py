@@ -1,0 +1,1 @@
+"""All JSON that is written: one module a subject."""

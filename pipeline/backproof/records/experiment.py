@@ -1,0 +1,68 @@
+"""What experiments leave in the run folder. Here, below the story, which shows it."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field
+
+from backproof.core.model import Arm, Evidence, Outcome, Record
+
+
+class Run(Record):
+    """One round of one side."""
+
+    side: str
+    number: int
+    observed: str
+    failed_at: int | None
+    why: str = ""
+
+
+class SideResult(Record):
+    """The numbers of one side."""
+
+    label: str
+    arm: Arm
+    failed: int
+    ran: int
+    not_counted: int = Field(default=0, description="rounds that say nothing: errors, another fault")
+    by_load: dict[str, tuple[int, int]] = Field(default={}, description="per concurrency: failed, ran")
+
+
+class ExperimentRecord(Record):
+    """experiment/<id>/experiment.json."""
+
+    schema_version: Literal[1] = 1
+    id: str
+    question: str
+    variable: str
+    difference: str
+    kind: Literal["switch", "gradual", "no-effect", "undecided"]
+    p: float
+    sentence: str
+    outcome: Outcome
+    sides: tuple[SideResult, ...]
+    runs: tuple[Run, ...]
+    host: str
+    boot_id: str
+    stand_in: bool = Field(description="no device was there: this shows nothing of one")
+    stopped: str = Field(default="", description="why not all repeats ran")
+    evidence: tuple[Evidence, ...] = ()
+
+    @property
+    def rules_out(self) -> tuple[str, ...]:
+        """Hypotheses that the rounds leave no room for. "Not reproduced" and "undecided" rule nothing out."""
+        found = []
+        if self.kind in {"switch", "gradual"}:
+            found.append(f"{self.variable} makes no difference")
+        if self.kind in {"gradual", "no-effect"} and all(each.failed for each in self.sides):
+            found.append(f"the fault comes with one value of {self.variable} only")
+        return tuple(found)
+
+
+class ExperimentsRecord(Record):
+    """experiment/experiment.json: every experiment of the run, each as it ended last."""
+
+    schema_version: Literal[1] = 1
+    experiments: tuple[ExperimentRecord, ...] = ()

@@ -1,0 +1,223 @@
+"""What the stages hand to each other and leave in the run folder: one frozen record per file.
+
+They live here because stages never import each other.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from pydantic import Field
+
+from backproof.core.model import Arm, Evidence, Finding, Outcome, Record, Sha256, ShownPath
+
+
+class FileChange(Record):
+    """One path of a patch: the git blob (40 hex digits) before and after, None where the file is absent."""
+
+    path: ShownPath
+    before: str | None
+    after: str | None
+
+
+class PickedCommit(Record):
+    """One commit of the plan and what became of it on the release branch."""
+
+    wanted: str = Field(description="as the plan names it")
+    source: str = Field(description="the full hash in the repository")
+    landed: str | None = Field(description="the hash of our commit; None when nothing landed")
+    subject: str
+    author: str
+    outcome: Literal["clean", "clean-after-drops", "empty", "already-there", "merge-commit", "conflict"]
+    dropped: tuple[ShownPath, ...] = ()
+    reconstructed: bool = Field(default=False, description="the repository says that this commit is a reconstruction")
+
+
+class Conflict(Record):
+    """One path that the pick could not merge."""
+
+    path: ShownPath
+    kind: str
+
+
+class OtherCommit(Record):
+    """A commit of the pull request that the plan does not pick."""
+
+    commit: str
+    subject: str
+    why: str
+    computed: bool = Field(description="True when trees show it, False when it could not be computed")
+
+
+class PickRecord(Record):
+    """pick/pick.json."""
+
+    branch: str
+    base: str
+    base_tree: str
+    head: str
+    head_tree: str
+    commits: tuple[PickedCommit, ...]
+    changes: tuple[FileChange, ...]
+    conflicts: tuple[Conflict, ...] = ()
+    others: tuple[OtherCommit, ...] = ()
+
+
+class LandedFixup(Record):
+    """One fix-up of the kit and what became of it."""
+
+    id: str
+    reason: str
+    outcome: Literal["applied", "already-there"]
+    landed: str | None
+    files: tuple[str, ...]
+
+
+class FixupRecord(Record):
+    """fixup/fixup.json."""
+
+    head: str
+    head_tree: str
+    fixups: tuple[LandedFixup, ...]
+    changes: tuple[FileChange, ...] = Field(description="from the release to the fixed tree")
+
+
+class InstalledFile(Record):
+    """One file of the patch in the target: where it is, and its SHA-256 before and after (None: absent)."""
+
+    path: str
+    installed: str
+    before: Sha256 | None
+    after: Sha256 | None
+
+
+class InstallRecord(Record):
+    """install/install.json."""
+
+    mode: Literal["overlay", "pip"]
+    arm: Arm
+    distribution: str
+    version: str
+    location: str
+    editable: bool
+    since: str = Field(default="", description="when the stage began to change the target (UTC, ISO 8601)")
+    files: tuple[InstalledFile, ...]
+    outside: tuple[str, ...] = Field(
+        default=(), description="paths of the patch that the distribution does not install"
+    )
+    held: bool = Field(default=False, description="left in place until `backproof install --undo`")
+
+
+class Claim(Record):
+    """One claim of the verify stage."""
+
+    name: Literal["loaded", "complete", "reached"]
+    sentence: str
+    outcome: Outcome
+    findings: tuple[Finding, ...] = ()
+    evidence: tuple[Evidence, ...] = ()
+
+
+class VerifyRecord(Record):
+    """verify/verify.json."""
+
+    arm: Arm
+    claims: tuple[Claim, ...]
+
+
+class Case(Record):
+    """One check on one arm under one operator model (or on the device)."""
+
+    check: str
+    model: str
+    arm: Arm
+    role: Literal["proof", "guard", "limit"]
+    expected: str
+    observed: str
+    verdict: Literal["as-expected", "not-discriminating", "not-reproduced", "unexpected", "failed", "error"]
+    sentence: str
+    steps: int = 0
+    steps_failed: int = 0
+    faults: dict[str, int] = {}
+    observations: dict[str, Any] = Field(default={}, description="what each step saw, summed over the steps")
+    first: str = Field(default="", description="the first fault or failure, in one sentence")
+    seconds: float = 0
+    evidence: tuple[Evidence, ...] = ()
+
+
+class ValidateRecord(Record):
+    """validate/validate.json."""
+
+    device: str
+    device_facts: dict[str, str]
+    cases: tuple[Case, ...]
+    limits: tuple[str, ...] = ()
+
+
+class DeviceInventory(Record):
+    """validate/inventory.json: what a device host says of itself. Without it no run exceeds level 2."""
+
+    device: str
+    host: str = Field(description="equals device_facts.host of validate.json")
+    boot_id: str = Field(description="equals device_facts.boot_id of validate.json")
+    driver: str
+    runtime: str
+    versions: dict[str, str] = {}
+    stand_in: bool = Field(default=False, description="a tool that answered says that it is a stand-in")
+
+
+class StageResult(Record):
+    """How one stage ended. A pass names at least one evidence file; the ledger refuses one that does not."""
+
+    stage: str
+    outcome: Outcome
+    sentence: str
+    evidence: tuple[Evidence, ...] = ()
+    findings: tuple[Finding, ...] = ()
+    digest: str = ""
+    seconds: float = 0
+    reused: bool = False
+
+
+class ArmSummary(Record):
+    """One arm over all proofs and limits of the plan."""
+
+    outcome: Outcome
+    as_expected: bool
+    sentence: str
+
+
+class Settings(Record):
+    """Where a run works; kept in the run folder so that later commands need only `--run`."""
+
+    kit: str
+    repo: str
+    branch: str
+    python: str
+    device: str
+    signoff: bool = False
+
+
+class Run(Record):
+    """run.json: the whole story of one run."""
+
+    schema_version: Literal[1] = 1
+    tool: str
+    id: str
+    kit: str
+    title: str
+    settings: Settings
+    started: str
+    ended: str = ""
+    outcome: Outcome = Outcome.ERROR
+    level: int | None = Field(default=None, ge=0, le=4, description="null: the backport did not even land")
+    sentence: str = ""
+    arms: dict[Arm, ArmSummary] = {}
+    stages: tuple[StageResult, ...] = ()
+    earlier: tuple[StageResult, ...] = Field(
+        default=(),
+        description="results of an earlier command that may be reused when their turn comes; they count for nothing",
+    )
+    evidence: tuple[Evidence, ...] = ()
+    limits: tuple[str, ...] = ()
+    files: dict[str, str] = Field(default={}, description="comment.md, report.html, junit.xml: relative to run.json")

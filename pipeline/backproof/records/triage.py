@@ -1,0 +1,146 @@
+"""The answer as data: what `--json` prints. Documented in docs/triage.md; a change of meaning changes the version."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, Literal
+
+from pydantic import Field
+
+from backproof.core.model import Record
+from backproof.records.codes import Code  # noqa: TC001 - pydantic reads it
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+SCHEMA_VERSION: Final = 1
+
+
+class FirstScene(Record):
+    """Where it started."""
+
+    file: str = Field(description="relative to the folder that was given")
+    line: int = Field(description="from 1")
+    kind: str
+    rule: str = Field(description="id of the rule, empty when no rule knows the line")
+    text: str
+    time: str | None = Field(description="YYYY-MM-DD HH:MM:SS.uuuuuu, the wall clock of the log")
+    began: str | None = Field(None, description="for a wait that ran out: when it began")
+
+
+class Pointer(Record):
+    """A status word that points at the task which failed."""
+
+    where: str
+    status: str
+    result: str
+    queue: int
+    task: int
+    joined: str | None = Field(description="file:line of the report about that task")
+
+
+class RankCount(Record):
+    """Errors of one process."""
+
+    host: str
+    process: str
+    rank: int | None
+    device: int | None
+    errors: int
+    first: str | None
+    role: Literal["first-scene", "echo", "noise", "unknown"] = Field(description="the worst that this process wrote")
+
+
+class Shape(Record):
+    """One line of the distribution: errors that differ in digits only."""
+
+    count: int
+    text: str
+
+
+class Point(Record):
+    """A record on the timeline."""
+
+    us: int = Field(description="microseconds since 1970 of the wall clock, for drawing")
+    lane: str = Field(description="rank or process")
+    role: str
+    where: str
+
+
+class Sample(Record):
+    """One line of the server's statistics; `us` as in Point, percentages 0 to 100."""
+
+    us: int | None
+    prompt: float
+    generation: float
+    running: int
+    waiting: int
+    cache: float | None
+
+
+class Hypothesis(Record):
+    """What the metrics say about a suspicion."""
+
+    hypothesis: str
+    evidence: str
+    verdict: Literal["ruled out", "possible", "confirmed", "unknown"]
+
+
+class Server(Record):
+    """What the server's own log adds."""
+
+    samples: tuple[Sample, ...]
+    healthy_at: str | None
+    pace: Literal["running", "slow", "stuck", "unknown"]
+    pace_why: str
+    stack: tuple[str, ...] = Field(description="frames of the first traceback, innermost last")
+    ranks: tuple[int, ...] = Field(description="ranks that raised")
+    spread: Literal["single rank", "several ranks", "all ranks", "unknown"]
+    hypotheses: tuple[Hypothesis, ...]
+
+
+class TriageResult(Record):
+    """What happened first, what only repeats it, and what to do."""
+
+    schema_version: Literal[1] = SCHEMA_VERSION
+    outcome: Literal["first-scene", "only-echoes", "nothing"]
+    first_scene: FirstScene | None
+    verdict: str
+    confidence: Literal["high", "medium", "low", "none"]
+    why: tuple[str, ...]
+    advice: str
+    code: str | None = Field(description="what the user saw: ACL or alarm code of the first echo")
+    chain: tuple[Code, ...] = Field(description="TS, inner, ACL")
+    codes: tuple[Code, ...] = Field(description="all codes of the scene, decoded")
+    device: int | None
+    rank: int | None
+    kernel: str | None
+    scene_lines: tuple[str, ...] = Field(description="file:line of the first scene's details")
+    pointer_lines: tuple[str, ...]
+    echo_lines: tuple[str, ...]
+    noise_lines: tuple[str, ...]
+    unknown_lines: tuple[str, ...]
+    lists_complete: bool = Field(
+        description="false when the input was so large that only the first of each list are named"
+    )
+    pointers: tuple[Pointer, ...]
+    counts: dict[str, int] = Field(description="records per class as the rules see them, all of them")
+    ranks: tuple[RankCount, ...]
+    distribution: tuple[Shape, ...]
+    timeline: tuple[Point, ...]
+    server: Server | None
+    notes: tuple[str, ...]
+    files: int
+    bytes: int
+
+    @property
+    def exit_code(self) -> int:
+        """1 when a first scene was found, 0 when not."""
+        return int(self.first_scene is not None)
+
+    def lists(self) -> Iterator[tuple[str, tuple[str, ...]]]:
+        """Name and lines of each class, the most telling first."""
+        yield "scene", self.scene_lines
+        yield "pointer", self.pointer_lines
+        yield "echo", self.echo_lines
+        yield "noise", self.noise_lines
+        yield "unknown", self.unknown_lines

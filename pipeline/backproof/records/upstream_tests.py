@@ -1,0 +1,74 @@
+"""What the target's own tests leave in the run folder. Here, below the story, which shows it."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field
+
+from backproof.core.model import Arm, Evidence, Record
+from backproof.records.serving import Scene  # noqa: TC001 - pydantic reads it
+
+TestOutcome = Literal["passed", "failed", "error", "skipped", "crashed", "hung", "not-run"]
+
+
+class OwnTest(Record):
+    """One test on one arm, over all its runs."""
+
+    test: str
+    outcome: TestOutcome = Field(description="of its last run; a test that failed runs again")
+    runs: int = 1
+    bad: int = Field(default=0, description="runs that failed or took the process with them")
+    message: str = ""
+    seconds: float = 0
+    scene: Scene | None = None
+
+    @property
+    def flaky(self) -> bool:
+        return 0 < self.bad < self.runs
+
+    @property
+    def red(self) -> bool:
+        """Bad in every run."""
+        return self.runs > 0 and self.bad == self.runs
+
+
+class ArmTests(Record):
+    """All tests of one arm."""
+
+    arm: Arm
+    tests: tuple[OwnTest, ...] = ()
+    loaded: dict[str, str] = Field(default={}, description="files of the patch that were loaded, with their SHA-256")
+    strange: str = Field(default="", description="why this says nothing of the arm")
+    evidence: tuple[Evidence, ...] = ()
+
+    def count(self, outcome: TestOutcome) -> int:
+        return sum(each.outcome == outcome for each in self.tests)
+
+
+class Compared(Record):
+    """One test over the arms."""
+
+    test: str
+    verdict: Literal["fine", "regression", "mended", "bad-everywhere", "flaky", "unknown"]
+    sentence: str
+
+
+class UpstreamRecord(Record):
+    """upstream-tests/upstream-tests.json."""
+
+    schema_version: Literal[1] = 1
+    device_facts: dict[str, str] = {}
+    stand_in: bool = True
+    arms: tuple[ArmTests, ...] = ()
+    compared: tuple[Compared, ...] = ()
+    spoiled: str = ""
+
+    @property
+    def changed(self) -> tuple[Compared, ...]:
+        """The tests of which there is something to say."""
+        return tuple(each for each in self.compared if each.verdict != "fine")
+
+    @property
+    def not_run(self) -> tuple[tuple[Arm, OwnTest], ...]:
+        return tuple((arm.arm, each) for arm in self.arms for each in arm.tests if each.outcome == "not-run")

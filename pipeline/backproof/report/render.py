@@ -1,0 +1,224 @@
+"""Turns a story into the comment and the page; the words are in the templates of `reports/`.
+
+Each template value is escaped for the place where it lands, by default: only `code` and `fence` give Markdown of their
+own. A line that claims something calls `refs`, which fails where there is no evidence to name.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from functools import lru_cache
+from importlib.resources import files
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from jinja2 import Environment, FunctionLoader, StrictUndefined
+from markupsafe import Markup
+
+from backproof import __version__
+from backproof.core import escape
+from backproof.core.plural import counted
+from backproof.core.redaction import publishable, redact, secrets
+from backproof.report.timeline import Timeline
+from backproof.report.view import Outline
+from backproof.verdict.sentences import HEADLINES, TRIAGE_HEADLINES
+
+if TYPE_CHECKING:
+    from importlib.resources.abc import Traversable
+
+    from backproof.kit.plan import Plan
+    from backproof.records.merged import Merged
+    from backproof.rundir.loaded_run import Story
+    from backproof.triage import TriageResult
+
+Mask = Callable[[Any], str]
+
+COMMENT_LIMIT = 60_000
+"""GitHub refuses a comment of more than 65,536 characters; the rest is for what a publisher adds."""
+CUT_FIRST = (
+    "environment",
+    "findings",
+    "observations",
+    "reproduce",
+    "audit",
+    "cases",
+    "landed",
+    "evidence",
+    "limits",
+    "claims",
+)
+"""The sections of the comment that may go, the least needed first."""
+
+COMMENTS = {"en": "comment.md.j2", "zh": "comment.zh.md.j2"}
+_CUT_SAID = {
+    "en": "_Cut to fit a comment: {gone}. The whole is in report.html of the run._",
+    "zh": "_为放进一条评论，已略去：{gone}。全文见运行目录中的 report.html。_",
+}
+_SHORT = 100
+_LONGEST = 20_000
+"""No single value shows more than this; all have smaller bounds where they are printed."""
+_SECTION = re.compile("\x1e([a-z]+)\x1f\n?")
+"""Marks a section in a template's output. What comes from outside cannot hold it: controls are taken out."""
+
+
+def template_folder() -> Traversable:
+    """`reports/` of a checkout, or its copy in the wheel."""
+    packaged = files("backproof") / "_reports"
+    return packaged if packaged.is_dir() else Path(__file__).resolve().parents[3] / "reports"
+
+
+def comment(story: Story, plan: Plan, *, language: Literal["en", "zh"] = "en", hide: Mask | None = None) -> str:
+    """The drafted comment for the upstream pull request, in Markdown; `hide` where it is not our machine's to mask."""
+    environment = markdown_environment(hide or _masker(story))
+    text = environment.get_template(COMMENTS[language]).render(view=Outline.of(story, plan, short=True))
+    return fit(_sections(text), COMMENT_LIMIT, _CUT_SAID[language])
+
+
+def page(story: Story, plan: Plan) -> str:
+    """The report as one HTML file that needs nothing else."""
+    environment = html_environment(_masker(story))
+    return environment.get_template("report.html.j2").render(view=Outline.of(story, plan, short=False))
+
+
+def merged(found: Merged) -> str:
+    """Several runs beside each other, in Markdown."""
+    env = {f"TOKEN_{index}": value for index, value in enumerate(secrets())}
+    environment = markdown_environment(lambda value: publishable(escape.plain(str(value)[:_LONGEST]), env=env))
+    text = environment.get_template("merged.md.j2").render(merged=found, headline=HEADLINES[found.outcome])
+    return fit(_sections(text), COMMENT_LIMIT)
+
+
+def triage_page(result: TriageResult) -> str:
+    """What a triage found as one HTML file: the first scene, the timeline, the lines."""
+    env = {f"TOKEN_{index}": value for index, value in enumerate(secrets())}
+    environment = html_environment(lambda value: redact(escape.plain(str(value)[:_LONGEST]), env=env))
+    headline, tone = TRIAGE_HEADLINES[result.outcome]
+    return environment.get_template("triage.html.j2").render(
+        result=result, chart=Timeline.of(result), headline=headline, tone=tone, version=__version__
+    )
+
+
+def markdown_environment(hide: Mask) -> Environment:
+    """Escapes for Markdown by default; `hide` takes out of each value what must not be shown."""
+    environment = _environment(finalize=lambda value: _inert(value, lambda text: escape.prose(hide(text))))
+    environment.filters.update(
+        prose=lambda text, limit=600: escape.prose(hide(text), limit),
+        code=lambda text, limit=200: escape.code(hide(text), limit),
+        fence=lambda text, language="": escape.fence(hide(text), language),
+    )
+    environment.globals.update(section=lambda name: Markup(f"\x1e{name}\x1f"), refs=_markdown_refs)  # noqa: S704
+    return environment
+
+
+def html_environment(hide: Mask) -> Environment:
+    """As `markdown_environment`, for HTML."""
+    hide = _remembered(hide)
+    environment = _environment(finalize=lambda value: value if isinstance(value, _Hidden) else _inert(value, hide))
+    environment.filters.update(bounded=lambda text, limit: _Hidden(escape.bounded(hide(text), limit)))
+    environment.globals.update(refs=_html_refs)
+    return environment
+
+
+class _Hidden(str):
+    """Text that went through the mask: a page of 10,000 findings would wait as long again for a second time."""
+
+    __slots__ = ()
+
+
+def _remembered(hide: Mask) -> Mask:
+    """Names of stages, outcomes and severities come again on every line."""
+    known = lru_cache(maxsize=4096)(hide)
+    return lambda value: known(text) if len(text := str(value)) <= _SHORT else hide(text)
+
+
+def _inert(value: Any, text: Callable[[Any], str]) -> str:
+    """What a template prints: its own markup as it is, all else through the escaping of the place."""
+    return value if isinstance(value, Markup) else text(value)
+
+
+def as_it_is(value: Any) -> str:
+    """Hides nothing but invisible characters: for what was masked where it was made."""
+    return escape.plain(str(value)[:_LONGEST])
+
+
+def _masker(story: Story) -> Mask:
+    """Takes invisible characters out, then what is not for others: before escaping could hide any of it."""
+    env = {f"TOKEN_{index}": value for index, value in enumerate(secrets())}
+    known, named = places(story), names(story)
+
+    def hide(value: Any) -> str:
+        text = escape.plain(str(value)[:_LONGEST])
+        for path, word in known:
+            text = text.replace(path, word)
+        return publishable(text, names=named, env=env)
+
+    return hide
+
+
+def names(story: Story) -> tuple[str, ...]:
+    """What a run knows of its host: the comment and the page are for others to read."""
+    told = (story.validate, story.serve, story.upstream_tests)
+    facts = [pair for each in told if each for pair in each.device_facts.items()]
+    named = [value for name, value in facts if re.search(r"host|node|boot_id|serial", name)]
+    places = (story.inventory, story.doctor, *story.experiments)
+    return (*named, *(name for each in places if each for name in (each.host, each.boot_id)))
+
+
+def places(story: Story) -> list[tuple[str, str]]:
+    """Paths that mean nothing on another machine, the longest first, with the words of the commands."""
+    found = {
+        story.folder: "RUN",
+        story.run.settings.python: "PYTHON",
+        story.run.settings.repo: "REPO",
+        str(Path(__file__).resolve().parents[2]): "BACKPROOF",
+        str(Path.home()): "~",
+    }
+    return sorted(((path, word) for path, word in found.items() if path.count("/") > 1), key=lambda each: -len(each[0]))
+
+
+def _environment(*, finalize: Any) -> Environment:
+    root = template_folder()
+    environment = Environment(
+        loader=FunctionLoader(lambda name: (root / name).read_text(encoding="utf-8")),
+        autoescape=True,
+        undefined=StrictUndefined,
+        finalize=finalize,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    environment.filters.update(counted=counted)
+    return environment
+
+
+def _markdown_refs(numbers: tuple[int, ...]) -> Markup:
+    return Markup("".join(f"[e{each}]" for each in numbers) or "(evidence missing or altered)")  # noqa: S704
+
+
+def _html_refs(numbers: tuple[int, ...]) -> Markup:
+    links = "".join(f'<a class="ref" href="#e{each}">e{each}</a>' for each in numbers)
+    return Markup(links or '<span class="gone">evidence missing or altered</span>')  # noqa: S704
+
+
+def _sections(text: str) -> list[tuple[str, str]]:
+    _, *parts = _SECTION.split(text)
+    named = zip(parts[::2], parts[1::2], strict=True)
+    return [(name, body.strip("\n")) for name, body in named if body.strip()]
+
+
+def fit(sections: list[tuple[str, str]], limit: int, said: str = _CUT_SAID["en"]) -> str:
+    """The sections as one text within the limit; what had to go is said at its end."""
+    kept = list(sections)
+    gone: list[str] = []
+    for name in CUT_FIRST:
+        if len(_joined(kept, gone, said)) <= limit:
+            break
+        gone += [f"{each} ({len(body):,} characters)" for each, body in kept if each == name]
+        kept = [each for each in kept if each[0] != name]
+    return _joined(kept, gone, said)
+
+
+def _joined(sections: list[tuple[str, str]], gone: list[str], said: str) -> str:
+    last = [said.format(gone=", ".join(gone))] if gone else []
+    return "\n\n".join([*(body for _, body in sections), *last]) + "\n"

@@ -1,0 +1,1 @@
+"""The run folder: ledger, loaded run, listing."""

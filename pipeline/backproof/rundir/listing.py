@@ -1,0 +1,74 @@
+"""The runs of a folder, newest first."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from backproof.core.model import Outcome, Record
+from backproof.rundir.ledger import RUN_FILE, Ledger
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_DEEPEST = 3
+_MOST = 5000
+
+
+class RunRow(Record):
+    """One run, in a line; `outcome` is None where its run.json cannot be read."""
+
+    folder: str
+    id: str = ""
+    kit: str = ""
+    branch: str = ""
+    device: str = ""
+    started: str = ""
+    ended: str = ""
+    outcome: Outcome | None = None
+    level: int | None = None
+    sentence: str = ""
+
+
+class RunList(Record):
+    """`backproof runs --json`."""
+
+    schema_version: Literal[1] = 1
+    runs: tuple[RunRow, ...]
+
+
+def runs(folder: Path) -> RunList:
+    """Every run in the folder or below it, a few levels deep; a run folder is not searched for others."""
+    rows = [_row(each, folder) for each in _folders(folder)]
+    return RunList(runs=tuple(sorted(rows, key=lambda each: (each.started, each.folder), reverse=True)))
+
+
+def _folders(top: Path) -> Iterator[Path]:
+    for seen, (place, inside, names) in enumerate(os.walk(top)):
+        here = Path(place)  # as os.walk says it: below `top` already
+        if RUN_FILE in names:
+            yield here
+        deep = len(here.relative_to(top).parts) >= _DEEPEST
+        inside[:] = (
+            [] if RUN_FILE in names or deep or seen > _MOST else sorted(n for n in inside if not n.startswith("."))
+        )
+
+
+def _row(folder: Path, top: Path) -> RunRow:
+    name = folder.relative_to(top).as_posix()
+    found = Ledger(folder).load_run()
+    if found is None:
+        return RunRow(folder=name, sentence="run.json is of another version, or cut")
+    return RunRow(
+        folder=name,
+        id=found.id,
+        kit=found.kit,
+        branch=found.settings.branch,
+        device=found.settings.device,
+        started=found.started,
+        ended=found.ended,
+        outcome=found.outcome,
+        level=found.level,
+        sentence=found.sentence,
+    )

@@ -1,0 +1,121 @@
+"""Puts the fixed arm into the target: whole or not at all, undone when the command ends unless it is held."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from backproof.core.errors import PlanError
+from backproof.core.model import Arm, Finding, Outcome
+from backproof.core.plural import are, counted
+from backproof.install import arms, patch
+from backproof.install.interpreter import probe
+from backproof.install.overlay import Session, undo_command
+from backproof.records.proof import FixupRecord, InstalledFile, InstallRecord, StageResult
+from backproof.rundir.ledger import now
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from backproof.install.interpreter import Probed
+    from backproof.install.patch import Patch
+    from backproof.rundir.context import Context
+
+NAME = "install"
+NEEDS = ("pick", "fixup")
+REUSABLE = False
+
+
+def inputs(ctx: Context) -> Mapping[str, Any]:
+    fixed = ctx.ledger.need("fixup/fixup.json", FixupRecord, made_by="fixup")
+    return {"tree": fixed.head_tree, "python": ctx.settings.python, "install": ctx.plan.install.model_dump(mode="json")}
+
+
+def run(ctx: Context) -> StageResult:
+    plan = ctx.plan
+    asked = probe(Path(ctx.settings.python), distribution=plan.install.distribution, service=plan.verify.service)
+    patch.need_distribution(ctx, asked.facts)
+    the_patch = patch.read(ctx, asked.facts)
+    if not the_patch.files:
+        raise _nothing_to_install(ctx, the_patch)
+    since = now()
+    session = _put(ctx, the_patch)
+    return _result(ctx, the_patch, asked, session, since=since)
+
+
+def _put(ctx: Context, the_patch: Patch) -> Session:
+    changes = arms.changes(ctx, the_patch, Arm.FIXED)
+    session = Session.open(the_patch.site, owner=str(ctx.ledger.folder))
+    ctx.effects.callback(session.close)
+    session.take_out()
+    session.held = False
+    session.put(changes, guards=the_patch.guards)
+    if ctx.hold:
+        session.hold()
+    return session
+
+
+def _nothing_to_install(ctx: Context, the_patch: Patch) -> PlanError:
+    return PlanError(
+        f"{ctx.plan.install.distribution}: installs no file of the patch",
+        why=f"the patch changes {', '.join(the_patch.outside[:5])}; none is in {the_patch.installed.info.name}/RECORD",
+        next_step="correct [install] distribution or root in the plan",
+    )
+
+
+def _result(ctx: Context, the_patch: Patch, asked: Probed, session: Session, *, since: str) -> StageResult:
+    record = _record(ctx, the_patch, since=since)
+    command = f"backproof install --run {ctx.ledger.folder}"
+    evidence = (
+        ctx.ledger.evidence(
+            ctx.ledger.write(f"{NAME}/install.json", record),
+            claim="each file of the patch in site-packages, before and after",
+            command=command,
+        ),
+        ctx.ledger.evidence(
+            ctx.ledger.write(f"{NAME}/distribution.json", asked.facts),
+            claim="the interpreter and the installed distribution",
+            command=asked.command,
+        ),
+    )
+    findings = [
+        Finding(severity="note", text="the distribution does not install it", where=each) for each in record.outside
+    ]
+    if session.warning:
+        findings.append(Finding(severity="warning", text=session.warning))
+    if ctx.hold:
+        findings.append(Finding(severity="note", text=f"left in place: {undo_command(session.owner)} takes it out"))
+    return StageResult(
+        stage=NAME, outcome=Outcome.PASS, sentence=_sentence(record), evidence=evidence, findings=tuple(findings)
+    )
+
+
+def _record(ctx: Context, the_patch: Patch, *, since: str) -> InstallRecord:
+    first = the_patch.facts.distributions[0]
+    return InstallRecord(
+        mode=ctx.plan.install.mode,
+        arm=Arm.FIXED,
+        distribution=ctx.plan.install.distribution,
+        version=first.version,
+        location=str(the_patch.site),
+        editable=first.editable,
+        since=since,
+        files=tuple(
+            InstalledFile(
+                path=each.path,
+                installed=str(the_patch.site / each.installed),
+                before=each.sha256(Arm.BASE),
+                after=each.sha256(Arm.FIXED),
+            )
+            for each in the_patch.files
+        ),
+        outside=the_patch.outside,
+        held=ctx.hold,
+    )
+
+
+def _sentence(record: InstallRecord) -> str:
+    held = ", left in place" if record.held else ""
+    left = f"; {len(record.outside)} not installed by the distribution" if record.outside else ""
+    count = len(record.files)
+    return f"{counted(count, 'file')} of the patch {are(count)} in {record.distribution} {record.version} ({record.mode}{held}){left}"

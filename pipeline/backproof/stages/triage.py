@@ -1,0 +1,87 @@
+"""Names what failed first on `base` from the device's own logs, and compares it with what the plan expects."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from backproof.core.model import Arm, Finding, Outcome
+from backproof.records.proof import StageResult
+from backproof.rundir.ledger import sha256_of
+from backproof.triage import markdown, triage
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from backproof.rundir.context import Context
+    from backproof.triage import TriageResult
+
+NAME = "triage"
+NEEDS: tuple[str, ...] = ()
+REUSABLE = True
+
+_LOGS = re.compile(r"(?P<name>.+)\.logs\.(?P<number>\d+)")
+"""The folders that a device gives to the processes on it; a process that ran again has the highest number."""
+
+
+def inputs(ctx: Context) -> Mapping[str, Any]:
+    return {
+        "plan": ctx.plan.triage.model_dump(mode="json") if ctx.plan.triage else None,
+        "logs": {str(path): sha256_of(path) for path in _files(ctx)},
+    }
+
+
+def run(ctx: Context) -> StageResult:
+    if ctx.plan.triage is None:
+        return _skipped("the plan expects no first scene")
+    if not _files(ctx):
+        return _skipped(f"the device {ctx.settings.device} wrote no logs: there is no first scene to compare")
+    found = triage(_folders(ctx))
+    return _result(ctx, found)
+
+
+def _folders(ctx: Context) -> list[Path]:
+    """The newest log folder of each process on `base`."""
+    latest: dict[str, tuple[int, Path]] = {}
+    for path in (ctx.ledger.folder / "validate" / Arm.BASE.value).glob("*.logs.*"):
+        if match := _LOGS.fullmatch(path.name):
+            number = int(match["number"])
+            latest[match["name"]] = max(latest.get(match["name"], (0, path)), (number, path))
+    return sorted(path for _, path in latest.values())
+
+
+def _files(ctx: Context) -> list[Path]:
+    found = (path for folder in _folders(ctx) for path in folder.rglob("*"))
+    return sorted(path for path in found if path.is_file() and not path.is_symlink())
+
+
+def _skipped(why: str) -> StageResult:
+    return StageResult(stage=NAME, outcome=Outcome.SKIP, sentence=why)
+
+
+def _result(ctx: Context, found: TriageResult) -> StageResult:
+    command = f"backproof triage {' '.join(str(each.relative_to(ctx.ledger.folder)) for each in _folders(ctx))}"
+    evidence = (
+        ctx.ledger.evidence(
+            ctx.ledger.write(f"{NAME}/triage.json", found), claim="what failed first on base", command=command
+        ),
+        ctx.ledger.evidence(
+            ctx.ledger.write_text(f"{NAME}/triage.md", markdown.render(found)),
+            claim="the same for people",
+            command=command,
+        ),
+    )
+    outcome, sentence = judge(found, kind=ctx.plan.triage.kind if ctx.plan.triage else "")
+    where = f"{found.first_scene.file}:{found.first_scene.line}" if found.first_scene else ""
+    finding = Finding(severity="note", text=found.verdict, where=where)
+    return StageResult(stage=NAME, outcome=outcome, sentence=sentence, evidence=evidence, findings=(finding,))
+
+
+def judge(found: TriageResult, *, kind: str) -> tuple[Outcome, str]:
+    """The fault of the plan was reproduced on base, or we cannot say that it was."""
+    if found.first_scene is None:
+        return Outcome.INCONCLUSIVE, f"base shows no first scene, the plan expects {kind}: not reproduced"
+    if found.first_scene.kind != kind:
+        return Outcome.INCONCLUSIVE, f"base failed first with {found.first_scene.kind}, the plan expects {kind}"
+    return Outcome.PASS, f"base failed first with {kind}, as the plan expects"

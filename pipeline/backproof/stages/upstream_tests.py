@@ -1,0 +1,161 @@
+"""Runs tests of the target's own repository on the arms base and fixed. Not part of every run; `upstream-tests` runs it."""
+
+from __future__ import annotations
+
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from backproof import devices
+from backproof.adapters.git import Store
+from backproof.core.errors import PlanError
+from backproof.core.model import Arm, Finding
+from backproof.devices.lent_packages import carried
+from backproof.install import arms
+from backproof.records.proof import FixupRecord, InstallRecord, StageResult
+from backproof.records.upstream_tests import UpstreamRecord
+from backproof.upstream_tests import compare
+from backproof.upstream_tests.arm import Arrangement, run_arm
+from backproof.upstream_tests.worker import Shift
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from backproof.core.model import Evidence
+    from backproof.devices.protocol import Session
+    from backproof.kit.serving import UpstreamTests
+    from backproof.records.upstream_tests import ArmTests, Compared
+    from backproof.rundir.context import Context
+
+_SHOWN = 50
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class UpstreamStage:
+    """The stage."""
+
+    NAME: ClassVar[str] = "upstream-tests"
+    NEEDS: ClassVar[tuple[str, ...]] = ("pick", "fixup", "install")
+    REUSABLE: ClassVar[bool] = True
+
+    def inputs(self, ctx: Context) -> Mapping[str, Any]:
+        fixed = ctx.ledger.need("fixup/fixup.json", FixupRecord, made_by="fixup")
+        installed = ctx.ledger.need("install/install.json", InstallRecord, made_by="install")
+        return {
+            "tree": fixed.head_tree,
+            "target": installed.model_dump(mode="json", exclude={"held"}),
+            "python": ctx.settings.python,
+            "facts": devices.get(ctx.settings.device).describe(Path(ctx.settings.python)),
+            "tests": _wanted(ctx).model_dump(mode="json"),
+        }
+
+    def run(self, ctx: Context) -> StageResult:
+        device = devices.get(ctx.settings.device)
+        python, folder = Path(ctx.settings.python), ctx.ledger.stage_folder(self.NAME)
+        root = _tests_of(ctx, _wanted(ctx), folder / "root")
+        env = {**ctx.plan.baseline.environment, **ctx.plan.verify.service.env}
+        with device.opened(python, folder, env) as session:
+            found = [_arm(ctx, session, env, root, arm) for arm in (Arm.BASE, Arm.FIXED)]
+            record = UpstreamRecord(
+                device_facts=device.describe(python),
+                stand_in=session.inventory is None or session.inventory.stand_in,
+                arms=tuple(found),
+                compared=compare.compared(found),
+                spoiled=session.spoiled(),
+            )
+        return _result(ctx, record)
+
+
+def _wanted(ctx: Context) -> UpstreamTests:
+    if ctx.plan.upstream_tests is None:
+        raise PlanError(
+            "the plan has no [upstream_tests]",
+            why="it does not say which tests of the target's repository to run",
+            next_step="add [upstream_tests] with select to plan.toml (docs/hardware.md)",
+        )
+    return ctx.plan.upstream_tests
+
+
+def _tests_of(ctx: Context, wanted: UpstreamTests, root: Path) -> Path:
+    """The tests as the fixed arm has them, for both arms: a test that came with the fix must be red without it.
+
+    Nothing else of the repository lies beside them: a package folder there would be found before the installed target.
+    """
+    fixed = ctx.ledger.need("fixup/fixup.json", FixupRecord, made_by="fixup")
+    whole = root.with_name("tree")
+    for stale in (root, whole):
+        shutil.rmtree(stale, ignore_errors=True)
+    Store.open(ctx.ledger.store).export(fixed.head_tree, whole)
+    for each in wanted.files:
+        target = root / each
+        target.parent.mkdir(parents=True, exist_ok=True)
+        if not (whole / each).exists():
+            raise PlanError(
+                f"upstream_tests.files: the repository has no {each}",
+                why="the fixed tree was looked at",
+                next_step="correct [upstream_tests] in plan.toml",
+            )
+        (whole / each).replace(target)
+    shutil.rmtree(whole)
+    return root
+
+
+def _arm(ctx: Context, session: Session, env: Mapping[str, str], root: Path, arm: Arm) -> ArmTests:
+    wanted = _wanted(ctx)
+    work = ctx.ledger.stage_folder(f"upstream-tests/{arm}")
+    ctx.say(f"    arm {arm}: {len(wanted.select)} selections of the target's own tests")
+    with arms.installed(ctx, arm) as hashes:
+        shift = Shift(
+            python=Path(ctx.settings.python),
+            env=env,
+            root=root,
+            work=work,
+            carried=carried(work.parent),
+            files=tuple(hashes),
+            select=wanted.select,
+            timeout=wanted.timeout,
+        )
+        found = run_arm(
+            Arrangement(
+                plan=wanted,
+                shift=shift,
+                arm=arm,
+                hashes=hashes,
+                logs=lambda name: session.environment(arm, name),
+                say=ctx.say,
+            )
+        )
+    return found.model_copy(update={"evidence": _evidence(ctx, work, arm)})
+
+
+def _evidence(ctx: Context, work: Path, arm: Arm) -> tuple[Evidence, ...]:
+    files = sorted(each for each in work.iterdir() if each.is_file() and each.name.endswith((".xml", ".jsonl", ".log")))
+    claim = f"what the target's own tests showed on {arm}"
+    return tuple(ctx.ledger.evidence(each, claim=claim, command=f"pytest on {arm}") for each in files)
+
+
+def _result(ctx: Context, record: UpstreamRecord) -> StageResult:
+    outcome, sentence = compare.outcome(record.arms, record.compared, record.spoiled)
+    whole = ctx.ledger.write("upstream-tests/upstream-tests.json", record)
+    merged = ctx.ledger.write_text("upstream-tests/junit.xml", compare.junit(record.arms, record.compared))
+    command = f"backproof upstream-tests --run {ctx.ledger.folder}"
+    evidence = [
+        ctx.ledger.evidence(whole, claim="each of the target's own tests on base and fixed", command=command),
+        ctx.ledger.evidence(merged, claim="the same as JUnit, a suite per arm", command=command),
+        *(each for arm in record.arms for each in arm.evidence),
+    ]
+    notable = [each for each in record.compared if each.verdict != "fine"]
+    return StageResult(
+        stage=UpstreamStage.NAME,
+        outcome=outcome,
+        sentence=sentence,
+        evidence=tuple(evidence),
+        findings=tuple(_finding(each) for each in notable[:_SHOWN]),
+    )
+
+
+def _finding(test: Compared) -> Finding:
+    if test.verdict == "regression":
+        return Finding(severity="fail", text=test.sentence)
+    return Finding(severity="note" if test.verdict == "mended" else "warning", text=test.sentence)

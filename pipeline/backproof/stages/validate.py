@@ -1,0 +1,165 @@
+"""Runs the kit's checks on the device, arm by arm: base must show the fault, fixed must not."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from backproof import devices
+from backproof.core.errors import PlanError, TargetError
+from backproof.core.model import Arm, Outcome
+from backproof.devices.check_result import CheckResult
+from backproof.devices.check_run import Answer, Bench, Job, run_batch, run_check
+from backproof.install import arms
+from backproof.records.proof import Case, FixupRecord, InstallRecord, PickRecord, StageResult, ValidateRecord
+from backproof.rundir.ledger import sha256_of
+from backproof.verdict import judge
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from backproof.core.model import Evidence
+    from backproof.devices.protocol import Device, Session
+    from backproof.rundir.context import Context
+
+NAME = "validate"
+NEEDS = ("pick", "fixup", "install", "verify")
+REUSABLE = True
+
+
+def inputs(ctx: Context) -> Mapping[str, Any]:
+    picked = ctx.ledger.need("pick/pick.json", PickRecord, made_by="pick")
+    fixed = ctx.ledger.need("fixup/fixup.json", FixupRecord, made_by="fixup")
+    installed = ctx.ledger.need("install/install.json", InstallRecord, made_by="install")
+    return {
+        "trees": [picked.base_tree, picked.head_tree, fixed.head_tree],
+        "target": installed.model_dump(mode="json", exclude={"held", "since"}),
+        "python": ctx.settings.python,
+        "device": ctx.settings.device,
+        "facts": devices.get(ctx.settings.device).describe(Path(ctx.settings.python)),
+        "checks": [each.model_dump(mode="json") for each in ctx.plan.check],
+        "emulator": ctx.plan.emulator.model_dump(mode="json") if ctx.plan.emulator else None,
+        "service": ctx.plan.verify.service.model_dump(mode="json"),
+        "files": {path.relative_to(ctx.kit).as_posix(): sha256_of(path) for path in sorted(ctx.kit.rglob("*.py"))},
+    }
+
+
+def run(ctx: Context) -> StageResult:
+    device = devices.get(ctx.settings.device)
+    python = Path(ctx.settings.python)
+    facts = device.describe(python)
+    cases: list[Case] = []
+    limits: dict[str, None] = {}
+    with device.opened(python, ctx.ledger.stage_folder(NAME), ctx.plan.verify.service.env) as session:
+        for arm in Arm:
+            with arms.installed(ctx, arm) as hashes:
+                for case, said in _arm(ctx, device, session, arm, hashes):
+                    cases.append(case)
+                    limits |= dict.fromkeys(said)
+        if spoiled := session.spoiled():
+            cases = [_spoiled(case, spoiled) for case in cases]
+        kept = _inventory(ctx, session)
+    record = ValidateRecord(device=device.NAME, device_facts=facts, cases=tuple(cases), limits=tuple(limits))
+    return _result(ctx, record, kept)
+
+
+def _spoiled(case: Case, why: str) -> Case:
+    """What a bad card showed says nothing about the backport: ERROR, whatever it was, never FAIL."""
+    return case.model_copy(update={"verdict": "error", "sentence": f"{case.sentence}; but {why}"})
+
+
+def _inventory(ctx: Context, session: Session) -> list[Evidence]:
+    """What the device says of itself, from the same host and boot as the results; none for an emulator."""
+    if session.inventory is None:
+        return []
+    kept = [(ctx.ledger.write(f"{NAME}/inventory.json", session.inventory), "the device, its driver and its runtime")]
+    if session.details is not None:
+        kept.append((ctx.ledger.write(f"{NAME}/hardware.json", session.details), "all that the host said of itself"))
+    return [ctx.ledger.evidence(file, claim=claim, command="npu-smi info") for file, claim in kept]
+
+
+def _arm(
+    ctx: Context, device: Device, session: Session, arm: Arm, hashes: Mapping[str, str | None]
+) -> list[tuple[Case, tuple[str, ...]]]:
+    subjects = [
+        judge.Subject(check=check, model=model, arm=arm, expected=expected)
+        for check in ctx.plan.check
+        for model, expected in device.variants(ctx.plan, check).items()
+    ]
+    if not subjects:
+        raise PlanError(
+            f"the plan has no check for the device {device.NAME}",
+            why="no [check.expect.<model>] table is meant for it",
+            next_step=f"add one to plan.toml, or choose another --device than {device.NAME}",
+        )
+    ctx.say(f"    arm {arm}: {len(subjects)} cases")
+    answers = _answers(ctx, device, session, subjects, tuple(hashes))
+    return [_case(ctx, subject, answer, hashes) for subject, answer in zip(subjects, answers, strict=True)]
+
+
+def _answers(
+    ctx: Context, device: Device, session: Session, subjects: Sequence[judge.Subject], files: Sequence[str]
+) -> list[Answer | TargetError]:
+    arm = subjects[0].arm
+    bench = Bench(
+        python=Path(ctx.settings.python),
+        env=ctx.plan.verify.service.env,
+        kit=ctx.kit,
+        device=device.NAME,
+        arm=arm,
+        files=files,
+        work=ctx.ledger.stage_folder(NAME) / arm.value,
+    )
+    jobs = [
+        Job(
+            name=f"{each.check.id}.{each.model}",
+            check=each.check,
+            emulator=device.request(ctx.kit, ctx.plan, each.model),
+        )
+        for each in subjects
+    ]
+    if device.FORKS:
+        return run_batch(bench, jobs, parallel=device.PARALLEL)
+    return [_alone(bench, job, session) for job in jobs]
+
+
+def _alone(bench: Bench, job: Job, session: Session) -> Answer | TargetError:
+    try:
+        # Device logs of its own for each process: an earlier one's fault must not be taken for this one's.
+        return run_check(replace(bench, env={**bench.env, **session.environment(bench.arm, job.name)}), job)
+    except TargetError as error:
+        return error
+
+
+def _case(
+    ctx: Context, subject: judge.Subject, answer: Answer | TargetError, hashes: Mapping[str, str | None]
+) -> tuple[Case, tuple[str, ...]]:
+    if isinstance(answer, TargetError):
+        return _broken(ctx, subject, answer, hashes), ()
+    claim = f"what {subject.check.id} showed on {subject.arm} under {subject.model}"
+    evidence = ctx.ledger.evidence(answer.file, claim=claim, command=answer.command)
+    case = judge.case(subject, answer.result, hashes=hashes, evidence=[evidence])
+    ctx.say(f"      {case.sentence} ({case.steps - case.steps_failed} of {case.steps} steps pass)")
+    return case, answer.result.limits
+
+
+def _broken(ctx: Context, subject: judge.Subject, error: TargetError, hashes: Mapping[str, str | None]) -> Case:
+    """A process that left no result is an ERROR of this case; the other cases still run."""
+    ctx.say(f"      {error.what}")
+    path = ctx.ledger.write_text(f"{NAME}/{subject.arm}/{subject.check.id}.{subject.model}.error.txt", f"{error}\n")
+    evidence = ctx.ledger.evidence(path, claim=error.what, command=f"check {subject.check.id}")
+    result = CheckResult(schema=1, nonce="", error={"what": f"{error.what}: {error.why}"})
+    return judge.case(subject, result, hashes=hashes, evidence=[evidence])
+
+
+def _result(ctx: Context, record: ValidateRecord, kept: list[Evidence]) -> StageResult:
+    outcome, sentence = judge.outcome(record.cases)
+    file = ctx.ledger.write(f"{NAME}/validate.json", record)
+    whole = ctx.ledger.evidence(
+        file,
+        claim="every case: check, model, arm, expected and observed",
+        command=f"backproof validate --run {ctx.ledger.folder}",
+    )
+    evidence: list[Evidence] = [whole, *kept, *(each for case in record.cases for each in case.evidence)]
+    return StageResult(stage=NAME, outcome=Outcome(outcome), sentence=sentence, evidence=tuple(evidence))

@@ -1,0 +1,245 @@
+"""Proves that the code that would run is the code that was picked: loaded, complete, reached."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from backproof import devices
+from backproof.core.errors import HostError, PlanError
+from backproof.core.model import Arm, Evidence, Outcome, Record, worst
+from backproof.core.plural import counted
+from backproof.devices.check_run import Bench, Job, run_check
+from backproof.install import overlay, patch, stale_code
+from backproof.install.interpreter import probe
+from backproof.install.overlay.journal import file_hash
+from backproof.records.proof import Claim, FixupRecord, InstallRecord, StageResult, VerifyRecord
+from backproof.verdict import judge
+from backproof.verdict.claims.complete import complete
+from backproof.verdict.claims.loaded import Wanted, loaded
+from backproof.verdict.claims.reached import ReachRecord, Seen, Subject, claim, reach
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from backproof.devices.check_result import CheckResult
+    from backproof.install.interpreter import Probed, ProbeFacts
+    from backproof.install.patch import Patch
+    from backproof.kit.plan import Check
+    from backproof.rundir.context import Context
+
+NAME = "verify"
+NEEDS = ("pick", "fixup", "install")
+REUSABLE = False
+
+
+class FoundFiles(Record):
+    """verify/installed.json: SHA-256 of each file of the patch as it is in the target now."""
+
+    files: dict[str, str | None]
+
+
+def inputs(ctx: Context) -> Mapping[str, Any]:
+    fixed = ctx.ledger.need("fixup/fixup.json", FixupRecord, made_by="fixup")
+    return {"tree": fixed.head_tree, "python": ctx.settings.python, "verify": ctx.plan.verify.model_dump(mode="json")}
+
+
+def run(ctx: Context) -> StageResult:
+    record = ctx.ledger.need("install/install.json", InstallRecord, made_by="install")
+    the_patch = patch.read(ctx)
+    _need_patch(ctx, record)
+    first = _loaded(ctx, the_patch, record)
+    second = _complete(ctx, record)
+    third = _reached(ctx, the_patch, record, may_run=worst((first.outcome, second.outcome)) is Outcome.PASS)
+    return _result(ctx, VerifyRecord(arm=record.arm, claims=(first, second, third)))
+
+
+def _need_patch(ctx: Context, record: InstallRecord) -> None:
+    """After a run the overlay is out again: that says nothing about the backport, so it must not read as a failure."""
+    untouched = all(file_hash(Path(each.installed)) == each.before for each in record.files)
+    if untouched and overlay.owner_of(Path(record.location)) != str(ctx.ledger.folder):
+        raise PlanError(
+            f"{ctx.plan.install.distribution}: the patch is not in the target",
+            why="every file is the release's own, and no overlay of this run is in place: it was taken out again",
+            next_step=f"put it in first: `backproof install --run {ctx.ledger.folder}`, then verify",
+        )
+
+
+def _loaded(ctx: Context, the_patch: Patch, record: InstallRecord) -> Claim:
+    wanted = _wanted(ctx, the_patch, record)
+    asked = _probe(ctx, {name: each.path for name, each in wanted.items()})
+    file = ctx.ledger.write(f"{NAME}/probe.json", asked.facts)
+    evidence = ctx.ledger.evidence(
+        file, claim="what the import system of the target would load, and why", command=asked.command
+    )
+    more = [*stale_code.not_built_again(record), *stale_code.older_processes(asked.facts, record)]
+    return loaded(asked.facts, wanted, more=more, evidence=(evidence,))
+
+
+def _wanted(ctx: Context, the_patch: Patch, record: InstallRecord) -> dict[str, Wanted]:
+    """The modules of the patch, and those that the plan names beyond it: these must be as their RECORD says."""
+    site = the_patch.site
+    found = {
+        each.module: Wanted(path=each.path, installed=str(site / each.installed), sha256=each.sha256(record.arm))
+        for each in the_patch.files
+        if each.module
+    }
+    for name in ctx.plan.verify.modules:
+        if name not in found:
+            found[name] = _beyond(the_patch, name)
+    return found
+
+
+def _beyond(the_patch: Patch, name: str) -> Wanted:
+    stem = name.replace(".", "/")
+    files = the_patch.installed.files
+    path = next((each for each in (f"{stem}.py", f"{stem}/__init__.py") if each in files), None)
+    if path is None:
+        raise PlanError(
+            f"verify.modules: {name} is no module of the distribution",
+            why=f"{the_patch.installed.info.name}/RECORD lists neither {stem}.py nor {stem}/__init__.py",
+            next_step="correct the name in the plan",
+        )
+    place = the_patch.site / path
+    # RECORD may leave a hash out; then the place alone is checked, and a file that is gone must not read as deleted.
+    return Wanted(path=path, installed=str(place), sha256=files[path] or file_hash(place) or "no file")
+
+
+def _probe(ctx: Context, modules: dict[str, str]) -> Probed:
+    plan = ctx.plan
+    return probe(
+        Path(ctx.settings.python),
+        distribution=plan.install.distribution,
+        service=plan.verify.service,
+        modules=modules,
+    )
+
+
+def _complete(ctx: Context, record: InstallRecord) -> Claim:
+    found = {each.path: file_hash(Path(each.installed)) for each in record.files}
+    file = ctx.ledger.write(f"{NAME}/installed.json", FoundFiles(files=found))
+    command = f"sha256sum of the {counted(len(found), 'file')} of the patch in site-packages"
+    evidence = ctx.ledger.evidence(file, claim="each file of the patch as it is in the target", command=command)
+    return complete(record.files, found, evidence=(evidence,))
+
+
+def _reached(ctx: Context, the_patch: Patch, record: InstallRecord, *, may_run: bool) -> Claim:
+    if not ctx.plan.verify.reach:
+        return Claim(name="reached", sentence="not asked for: the plan has no verify.reach", outcome=Outcome.SKIP)
+    if not may_run:
+        return Claim(
+            name="reached", sentence="not tried: the code in the target is not the patch", outcome=Outcome.ABORTED
+        )
+    seen = Seen()
+    evidence: list[Evidence] = []
+    for name in ctx.plan.verify.reach:
+        check = next(each for each in ctx.plan.check if each.id == name)
+        try:
+            result, made = _run(ctx, record, check)
+        except HostError as error:
+            return _untold(ctx, error.what, error.why, tuple(evidence))
+        evidence.append(made)
+        if strange := _not_usable(result, record):
+            return _untold(ctx, f"check {name}: {strange}", "so it says nothing about the lines", tuple(evidence))
+        seen.add(result)
+    return _judged(ctx, the_patch, record, seen, tuple(evidence))
+
+
+def _run(ctx: Context, record: InstallRecord, check: Check) -> tuple[CheckResult, Evidence]:
+    """One check on the fixed arm with line coverage, under its first variant that must pass."""
+    device = devices.get(ctx.settings.device)
+    variants = device.variants(ctx.plan, check)
+    variant = next((name for name, each in variants.items() if each.of(record.arm) == "pass"), None)
+    if variant is None:
+        raise PlanError(
+            f"verify.reach: {check.id} has nothing that must pass on {record.arm} on the device {device.NAME}",
+            why="only a check that runs to its end shows which lines it reaches",
+            next_step="name another check in verify.reach, or another --device",
+        )
+    ctx.say(f"    which lines {check.id} reaches, under {variant}")
+    bench = Bench(
+        python=Path(ctx.settings.python),
+        env=ctx.plan.verify.service.env,
+        kit=ctx.kit,
+        device=device.NAME,
+        arm=record.arm,
+        files=[each.installed for each in record.files],
+        work=ctx.ledger.stage_folder(NAME) / "reach",
+    )
+    job = Job(
+        name=f"{check.id}.{variant}",
+        check=_narrowed(ctx, check),
+        emulator=device.request(ctx.kit, ctx.plan, variant),
+        cover=True,
+    )
+    found = run_check(bench, job)
+    made = ctx.ledger.evidence(found.file, claim=f"what {check.id} executed and launched", command=found.command)
+    return found.result, made
+
+
+def _narrowed(ctx: Context, check: Check) -> Check:
+    """The part of a check that the plan chose for tracing."""
+    both = [f"({each})" for each in (check.select, ctx.plan.verify.reach_select) if each]
+    return check.model_copy(update={"select": " and ".join(both) or None})
+
+
+def _not_usable(result: CheckResult, record: InstallRecord) -> str:
+    if result.error is not None:
+        return judge.told(result.error)
+    if not any(each.outcome != "skipped" for each in result.tests):
+        return "nothing ran"
+    wanted = {each.installed: each.after for each in record.files}
+    wrong = judge.other_code(result.loaded, wanted)
+    return f"other code was loaded: {', '.join(wrong)}" if wrong else ""
+
+
+def _untold(ctx: Context, what: str, why: str, evidence: tuple[Evidence, ...]) -> Claim:
+    file = ctx.ledger.write_text(f"{NAME}/reached.error.txt", f"{what}: {why}\n")
+    made = ctx.ledger.evidence(file, claim=what, command=_command(ctx))
+    return Claim(name="reached", sentence=f"{what}: {why}", outcome=Outcome.ERROR, evidence=(*evidence, made))
+
+
+def _judged(ctx: Context, the_patch: Patch, record: InstallRecord, seen: Seen, evidence: tuple[Evidence, ...]) -> Claim:
+    subjects = [
+        Subject(
+            path=each.path,
+            installed=str(the_patch.site / each.installed),
+            before=each.content[Arm.BASE],
+            after=after,
+        )
+        for each in the_patch.files
+        if (after := each.content[record.arm]) is not None and each.installed.endswith(".py")
+    ]
+    found = reach(subjects, seen, checks=ctx.plan.verify.reach, same_python=_same_python(the_patch.facts))
+    made = _written(ctx, found)
+    return claim(found, evidence=(made, *evidence))
+
+
+def _same_python(facts: ProbeFacts) -> bool:
+    return tuple(facts.interpreter.version.split(".")[:2]) == tuple(str(each) for each in sys.version_info[:2])
+
+
+def _written(ctx: Context, found: ReachRecord) -> Evidence:
+    return ctx.ledger.evidence(
+        ctx.ledger.write(f"{NAME}/reached.json", found),
+        claim="each changed line of code, and how it was reached",
+        command=_command(ctx),
+    )
+
+
+def _command(ctx: Context) -> str:
+    return f"backproof verify --run {ctx.ledger.folder}"
+
+
+def _result(ctx: Context, record: VerifyRecord) -> StageResult:
+    asked = [each for each in record.claims if each.outcome is not Outcome.SKIP]
+    file = ctx.ledger.write(f"{NAME}/verify.json", record)
+    whole = ctx.ledger.evidence(file, claim="the three claims: loaded, complete, reached", command=_command(ctx))
+    return StageResult(
+        stage=NAME,
+        outcome=worst(each.outcome for each in asked),
+        sentence="; ".join(f"{each.name}: {each.sentence}" for each in record.claims),
+        evidence=(whole, *(each for claim in record.claims for each in claim.evidence)),
+        findings=tuple(each for claim in record.claims for each in claim.findings),
+    )

@@ -1,0 +1,306 @@
+"""Puts the answer together: lines get their numbers, records their names, and the reasons their words."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from typing import TYPE_CHECKING, Final, Literal
+
+from backproof.core.plural import counted
+from backproof.records.triage import FirstScene, Point, Pointer, RankCount, Shape, TriageResult
+from backproof.triage import codes, correlate, events, roles, scan, timestamps
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from backproof.records.codes import Code
+    from backproof.records.triage import Server
+    from backproof.triage.choose_fault import Choice, Confidence
+    from backproof.triage.collect import Tally
+    from backproof.triage.events import Event, Process, World
+    from backproof.triage.inputs import Source
+    from backproof.triage.roles import Settled
+    from backproof.triage.rules import RuleBook
+
+_NUMBERED: Final = 64 << 20
+"""Bytes of input up to which every listed line gets its number; beyond, only the earliest few of each class do, for
+counting lines reads the file a second time."""
+_FEW: Final = 20
+_POINTS: Final = 2000
+_SHAPES: Final = 50
+_TEXT: Final = 400
+
+
+class Answer:
+    """Collects what the parts of the answer share: the records, their lines, the first scene."""
+
+    def __init__(
+        self, sources: Sequence[Source], tallies: Sequence[Tally], world: World, choice: Choice, book: RuleBook
+    ) -> None:
+        self.sources, self.tallies, self.world, self.choice, self.book = sources, tallies, world, choice, book
+        self.settled = roles.settle(world, choice, book)
+        self.size = sum(source.size for source in sources)
+        self.listed = self._listed()
+        self.lines = _number(sources, self.listed)
+        self.scene = choice.scene
+        self.parts = [each.event for each in self.settled if each.role in {"first-scene", "scene"}]
+
+    def _listed(self) -> list[Settled]:
+        """The records whose lines are named."""
+        if self.size <= _NUMBERED:
+            return self.settled
+        seen: Counter[str] = Counter()
+        found = []
+        for each in sorted(self.settled, key=lambda each: _moment(each.event)):
+            seen[each.role] += 1
+            if seen[each.role] <= _FEW or each.role == "scene":
+                found.append(each)
+        return found
+
+    def where(self, event: Event) -> str:
+        """`file:line`; the file alone when its lines were not counted."""
+        line = self.lines.get(event.place)
+        return f"{self.sources[event.entry.source].label}:{line}" if line else self.sources[event.entry.source].label
+
+    def build(self, server: Server | None, notes: Sequence[str]) -> TriageResult:
+        lists = self._lists()
+        kind = roles.precise_kind(self.scene, self.settled, self.book) if self.scene else ""
+        chain = codes.chain(self._codes())
+        return TriageResult(
+            outcome=_outcome(self.scene, self.settled),
+            first_scene=self._first(kind),
+            verdict=self._verdict(kind),
+            confidence=self._confidence(),
+            why=self._why(),
+            advice=self._advice(kind),
+            code=self._code(kind),
+            chain=tuple(chain),
+            codes=tuple(dict.fromkeys(self._codes())),
+            device=self._device(),
+            rank=self._rank(),
+            kernel=self._kernel(),
+            scene_lines=lists["scene"],
+            pointer_lines=lists["pointer"],
+            echo_lines=lists["echo"],
+            noise_lines=lists["noise"],
+            unknown_lines=lists["unknown"],
+            lists_complete=len(self.listed)
+            == len(self.settled)
+            == sum(sum(t.roles.values()) - t.roles["context"] for t in self.tallies),
+            pointers=tuple(self._pointers()),
+            counts=dict(sum((tally.roles for tally in self.tallies), Counter())),
+            ranks=tuple(self._ranks()),
+            distribution=tuple(self._distribution()),
+            timeline=tuple(self._timeline()),
+            server=server,
+            notes=(*notes, *self.world.notes),
+            files=len(self.sources),
+            bytes=self.size,
+        )
+
+    def _lists(self) -> Mapping[str, tuple[str, ...]]:
+        """Lines per class; a line with two records stands under the more telling one."""
+        best: dict[str, int] = {}
+        for each in self.listed:
+            name, rank = self.where(each.event), roles.BEST_FIRST.index(each.role)
+            best[name] = min(rank, best.get(name, rank))
+        found: dict[str, list[str]] = defaultdict(list)
+        for name, rank in best.items():
+            found[roles.BEST_FIRST[rank]].append(name)
+        return defaultdict(tuple, {role: tuple(names) for role, names in found.items()})
+
+    def _first(self, kind: str) -> FirstScene | None:
+        scene = self.scene
+        if scene is None:
+            return None
+        return FirstScene(
+            file=self.sources[scene.entry.source].label,
+            line=self.lines[scene.place],
+            kind=kind,
+            rule=scene.rule.id if scene.rule else "",
+            text=scene.entry.subject[:_TEXT],
+            time=None if scene.time is None else timestamps.show(scene.time),
+            began=timestamps.show(scene.began) if scene.due and scene.began is not None else None,
+        )
+
+    def _confidence(self) -> Confidence:
+        """High when a dated report of a fault has details that agree with it."""
+        scene = self.scene
+        agreed = scene is not None and scene.role == "first-scene" and scene.time is not None and len(self.parts) > 1
+        return "high" if agreed else self.choice.confidence
+
+    def _why(self) -> tuple[str, ...]:
+        reasons = list(self.choice.why)
+        if self.scene is not None:
+            if len(self.parts) > 1:
+                reasons.append(f"{len(self.parts) - 1} more records of the same process describe it")
+            reasons += self._gap(self.scene.time)
+        ruled_out = Counter(self.choice.survived.values())
+        reasons += [f"{counted(count, 'record')} set aside: {why}" for why, count in ruled_out.most_common(5)]
+        return tuple(reasons)
+
+    def _gap(self, at: int | None) -> list[str]:
+        echoes = [each.event.time for each in self.settled if each.role == "echo" and each.event.time is not None]
+        if at is None or not echoes:
+            return []
+        gap = (min(echoes) - at) / timestamps.SECOND
+        return (
+            [f"the first echo comes {gap:.6f} s after it"] if gap >= 0 else [f"an echo is dated {-gap:.6f} s before it"]
+        )
+
+    def _advice(self, kind: str) -> str:
+        if self.scene is not None and self.scene.rule is not None and self.scene.rule.advice:
+            return self.scene.rule.advice
+        found = self.book.kind(kind)
+        if found is not None:
+            return found.advice
+        return (
+            "Collect debug/plog of every rank, the device logs (msnpureport) and dmesg of the same run."
+            if self.world.events
+            else ""
+        )
+
+    def _verdict(self, kind: str) -> str:
+        scene, found = self.scene, self.book.kind(kind)
+        if scene is None or found is None:
+            return self.choice.why[0]
+        who = [
+            f"rank {self._rank()}" if self._rank() is not None else "",
+            f"device {self._device()}" if self._device() is not None else "",
+        ]
+        name = " / ".join(each for each in who if each) or scene.process[1]
+        kernel = f" in {self._kernel()}" if self._kernel() else ""
+        echoes = sum(each.role == "echo" for each in self.settled)
+        return f"{name}: {found.meaning}{kernel}" + (
+            f"; {counted(echoes, 'record')} only echo{'es' if echoes == 1 else ''} it" if echoes else ""
+        )
+
+    def _codes(self) -> list[Code]:
+        return [code for event in self.parts for code in codes.seen(event.entry.subject)]
+
+    def _code(self, kind: str) -> str | None:
+        """The first code that the user met: ACL or alarm, of the echoes, then of the scene, then what the kind means."""
+        echoes = sorted((each.event for each in self.settled if each.role == "echo"), key=_moment)
+        seen = [codes.seen(event.entry.subject) for event in [*echoes, *self.parts]]
+        said = (code for found in seen for code in found if code.table in {"acl", "alarm_code"})
+        meant = (code for found in seen for code in codes.chain(found) if code.table == "acl")
+        named = next((code.code for code in (*said, *meant) if not code.code.endswith("9999")), None)
+        return named or _USUAL.get(kind)
+
+    def _device(self) -> int | None:
+        """The device that the scene names, else that of its process, else of its file, else chip and die."""
+        if self.scene is None:
+            return None
+        named = [event.device for event in self.parts] + [self.world.devices.get(self.scene.process)]
+        if self.scene.entry.pid is None:
+            named += [each.event.device for each in self.settled if each.event.entry.source == self.scene.entry.source]
+        named += [correlate.chip(event.entry.subject) for event in self.parts]
+        return next((device for device in named if device is not None), None)
+
+    def _rank(self) -> int | None:
+        return None if self.scene is None else self.scene.rank
+
+    def _kernel(self) -> str | None:
+        return next((name for event in self.parts if (name := correlate.kernel(event.entry.subject))), None)
+
+    def _pointers(self) -> Iterable[Pointer]:
+        for each in self.listed:
+            event = each.event
+            groups = self.book.groups(event.entry.rule, event.entry.subject) if event.role == "pointer" else {}
+            if "sw" not in groups:
+                continue
+            found = correlate.pointer(groups["sw"])
+            target = next(
+                (
+                    part
+                    for part in self.parts
+                    if part.process == event.process and correlate.task(part.entry.subject) == found.task
+                ),
+                None,
+            )
+            yield Pointer(
+                where=self.where(event),
+                status=groups["sw"],
+                result=codes.decode("sqsw", str(found.result)).meaning or str(found.result),
+                queue=found.queue,
+                task=found.task,
+                joined=self.where(target) if target else None,
+            )
+
+    def _ranks(self) -> list[RankCount]:
+        errors: Counter[Process] = Counter()
+        for tally in self.tallies:
+            for pid, count in tally.errors.items():
+                errors[events.process_of(self.sources[tally.source].label, pid)] += count
+        mine: dict[Process, list[Settled]] = defaultdict(list)
+        for each in self.settled:
+            mine[each.event.process].append(each)
+        made = [self._rank_count(who, count, mine[who]) for who, count in errors.items()]
+        return sorted(made, key=lambda each: (each.rank is None, each.rank or 0, each.host, each.process))
+
+    def _rank_count(self, who: Process, count: int, mine: Sequence[Settled]) -> RankCount:
+        times = [each.event.time for each in mine if each.event.time is not None]
+        return RankCount(
+            host=who[0],
+            process=who[1],
+            rank=self.world.ranks.get(who),
+            device=self.world.devices.get(who),
+            errors=count,
+            first=timestamps.show(min(times)) if times else None,
+            role=_worst(mine),
+        )
+
+    def _distribution(self) -> list[Shape]:
+        total: Counter[str] = Counter()
+        for tally in self.tallies:
+            total.update(tally.shapes)
+        return [Shape(count=count, text=text) for text, count in total.most_common(_SHAPES)]
+
+    def _timeline(self) -> list[Point]:
+        """Records with a clock, thinned evenly when there are too many; the scene is always there."""
+        dated = [(each.event.time, each) for each in self.settled if each.event.time is not None]
+        step = (len(dated) + _POINTS - 1) // _POINTS
+        points = [
+            Point(us=at, lane=_lane(each.event), role=each.role, where=self.where(each.event))
+            for number, (at, each) in enumerate(dated)
+            if number % step == 0 or each.role in {"first-scene", "scene"}
+        ]
+        return sorted(points, key=lambda point: point.us)
+
+
+_USUAL: Final = {"tiling": "561002", "kernel-missing": "561003", "aclnn-param": "161002"}
+
+
+def _moment(event: Event) -> tuple[bool, int]:
+    """Orders by time; what has no clock comes last."""
+    return event.time is None, event.time or 0
+
+
+def _lane(event: Event) -> str:
+    host = f"{event.process[0]} " if event.process[0] else ""
+    return f"{host}rank {event.rank}" if event.rank is not None else f"{host}{event.process[1]}"
+
+
+def _worst(mine: Sequence[Settled]) -> Literal["first-scene", "echo", "noise", "unknown"]:
+    found = {each.role for each in mine}
+    if found & {"first-scene", "scene"}:
+        return "first-scene"
+    if found & {"echo", "pointer"}:
+        return "echo"
+    return "noise" if "noise" in found else "unknown"
+
+
+def _outcome(scene: Event | None, settled: Sequence[Settled]) -> Literal["first-scene", "only-echoes", "nothing"]:
+    if scene is not None:
+        return "first-scene"
+    return "only-echoes" if any(each.role in {"echo", "pointer"} for each in settled) else "nothing"
+
+
+def _number(sources: Sequence[Source], listed: Sequence[Settled]) -> dict[tuple[int, int], int]:
+    """Line numbers by place. Small files were counted while they were read."""
+    lines = {each.event.place: each.event.entry.line for each in listed}
+    missing: dict[int, list[int]] = defaultdict(list)
+    for source, offset in sorted(place for place, line in lines.items() if not line):
+        missing[source].append(offset)
+    for source, offsets in missing.items():
+        lines.update({(source, offset): line for offset, line in scan.count_lines(sources[source].path, offsets)})
+    return lines

@@ -1,0 +1,205 @@
+"""Chooses the first scene: the earliest thing that can be a cause, not the earliest line and not the loudest.
+
+The earliest ERROR by clock is wrong in four known ways: noise, pointers, an earlier process on the same chip, and
+timeouts that are written when they expire (docs/triage.md, "How the first scene is chosen").
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, Literal
+
+from backproof.triage.timestamps import SECOND
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from backproof.triage.events import Event, Process, World
+    from backproof.triage.rules import RuleBook
+
+Confidence = Literal["high", "medium", "low", "none"]
+_AT_ONCE: Final = SECOND
+_SOON: Final = 60 * SECOND
+"""A process that logs nothing worse for so long after an error went on."""
+_ALIVE: Final = 10 * SECOND
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Choice:
+    """The first scene, or None. `survived` holds why a candidate was not the cause."""
+
+    scene: Event | None
+    confidence: Confidence
+    why: tuple[str, ...]
+    survived: dict[Event, str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Signs:
+    """Signs of life by which an error is shown to have been survived. Times in microseconds, ascending."""
+
+    healthy: tuple[int, ...]
+    loads: tuple[int, ...]
+
+
+def choose(world: World, book: RuleBook, signs: Signs) -> Choice:
+    """Walks down the ladder: first scenes, details of one, waits that ran out, and last what no rule knows."""
+    survived = _survived(world, book, signs)
+    causes = [event for event in world.events if event.role == "first-scene" and event not in survived]
+    causes = _last_session(world, causes, survived)
+    if causes:
+        return _chosen(
+            min(causes, key=_order), "medium", "the earliest report of a fault that nothing survived", survived
+        )
+    for role, confidence, why in _LADDER:
+        found = [event for event in world.events if role(event, world) and event not in survived]
+        if found:
+            return _chosen(min(found, key=_order), confidence, why, survived)
+    return Choice(scene=None, confidence="none", why=(_nothing(world),), survived=survived)
+
+
+def _chosen(event: Event, confidence: Confidence, why: str, survived: dict[Event, str]) -> Choice:
+    reasons = [
+        why if event.time is not None else f"{why}; it has no clock of its own, so its place in the file decides"
+    ]
+    if event.due:
+        reasons.append(f"counted back {event.due // SECOND} s, from when the wait ran out to when it began")
+    return Choice(scene=event, confidence=confidence, why=tuple(reasons), survived=survived)
+
+
+def _nothing(world: World) -> str:
+    roles = {event.role for event in world.events}
+    if "echo" in roles or "pointer" in roles:
+        return "there are only echoes and pointers of a failure: the log with its first scene is not among these files"
+    return "no failure was found"
+
+
+def _order(event: Event) -> tuple[bool, int, bool, int, int, int]:
+    """Time first; what has no clock after what has one, and by weight."""
+    weight = -(event.rule.weight if event.rule else 0)
+    return (*_moment(event), event.entry.form == "text", weight, *event.place)
+
+
+def _moment(event: Event) -> tuple[bool, int]:
+    return event.began is None, event.began or 0
+
+
+def _is_detail(event: Event, _: World) -> bool:
+    return event.role == "detail" and event.kind is not None
+
+
+def _is_wait(event: Event, _: World) -> bool:
+    return event.role == "echo" and event.rule is not None and event.rule.fallback
+
+
+def _is_unknown_cause(event: Event, world: World) -> bool:
+    """An error that no rule knows, before the first echo of a failure."""
+    echoes = [each for each in world.events if each.role in {"echo", "pointer"}]
+    if event.role != "unknown" or not echoes:
+        return False
+    first = min(echoes, key=_order)
+    return _moment(event) <= _moment(first) and (event.time is not None or event.place < first.place)
+
+
+_LADDER: Final[tuple[tuple[Callable[[Event, World], bool], Confidence, str], ...]] = (
+    (_is_detail, "medium", "the report of the fault itself is missing; this is the earliest detail of one"),
+    (_is_wait, "low", "nobody reports a fault: this wait ran out first, so look at the peer that it waited for"),
+    (_is_unknown_cause, "low", "no rule knows this error; it is the earliest one before the echoes"),
+)
+
+
+def _survived(world: World, book: RuleBook, signs: Signs) -> dict[Event, str]:
+    """Errors after which the process demonstrably went on, with the sign of life for each."""
+    soft = [event for event in world.events if event.role in {"first-scene", "detail"} and _is_soft(event, book)]
+    hard = [event for event in world.events if event.role == "first-scene" and not _is_soft(event, book)]
+    echoes = _times_by_process(event for event in world.events if event.role == "echo")
+    found: dict[Event, str] = {}
+    for event in soft:
+        reason = _sign_of_life(event, hard, echoes.get(event.process, []), world, signs)
+        if reason:
+            found[event] = reason
+    return found
+
+
+def _is_soft(event: Event, book: RuleBook) -> bool:
+    kind = book.kind(event.kind)
+    return kind is not None and kind.survivable
+
+
+def _times_by_process(events: Iterable[Event]) -> dict[Process, list[int]]:
+    found: dict[Process, list[int]] = {}
+    for event in events:
+        if event.time is not None:
+            found.setdefault(event.process, []).append(event.time)
+    return {process: sorted(times) for process, times in found.items()}
+
+
+def _sign_of_life(event: Event, hard: Sequence[Event], echoes: Sequence[int], world: World, signs: Signs) -> str | None:
+    at = event.time
+    if at is None:
+        return "the device itself reports a fault, and this has no clock" if hard else None
+    first = bisect_left(echoes, at)
+    troubled = first < len(echoes) and echoes[first] <= at + _SOON
+    faults = [fault.time for fault in hard if fault.time is not None and fault.time > at + _AT_ONCE]
+    if later := [fault for fault in faults if fault > at + _SOON or not troubled]:
+        return f"the run went on for {(min(later) - at) // SECOND} s, until the device itself reported a fault"
+    return None if troubled else _went_on(event.process, at, world, signs)
+
+
+def _went_on(process: Process, at: int, world: World, signs: Signs) -> str | None:
+    """What shows that the server or the process lived after `at`."""
+    if any(mark > at + _AT_ONCE for mark in signs.healthy):
+        return "the server became healthy afterwards"
+    if any(load > at + _AT_ONCE for load in signs.loads):
+        return "the server produced tokens afterwards"
+    life = world.lives.get(process)
+    if life is not None and life.last is not None and life.last > at + _ALIVE:
+        return f"the process went on for {(life.last - at) // SECOND} s"
+    return None
+
+
+def _last_session(world: World, causes: list[Event], survived: dict[Event, str]) -> list[Event]:
+    """Tells a fault of an earlier process apart from one of the last run.
+
+    A later run that fails by itself is asked about, not the one before. A later run that fails at once, on the chip
+    where the earlier one faulted, is its victim: the chip stays broken until it is reset (hw-native-sys/simpler#890,
+    #2395).
+    """
+    late = [event for event in causes if _starts_after(world, event, causes)]
+    own = [event for event in late if not _is_victim(world, event, causes)]
+    if not own:
+        return causes
+    start = min(born for event in own if (born := _created(world, event)) is not None)
+    kept = []
+    for event in causes:
+        if _ended_before(world, event, start) and event not in own:
+            survived[event] = "a fault of an earlier process, which had ended before this run began"
+        else:
+            kept.append(event)
+    return kept
+
+
+def _created(world: World, event: Event) -> int | None:
+    life = world.lives.get(event.process)
+    return life.created if life else None
+
+
+def _starts_after(world: World, event: Event, causes: Sequence[Event]) -> bool:
+    created = _created(world, event)
+    return created is not None and any(_ended_before(world, other, created) for other in causes)
+
+
+def _ended_before(world: World, event: Event, moment: int) -> bool:
+    life = world.lives.get(event.process)
+    return life is not None and life.last is not None and life.last < moment
+
+
+def _is_victim(world: World, event: Event, causes: Sequence[Event]) -> bool:
+    created = _created(world, event)
+    if created is None or event.time is None or event.time - created > _SOON:
+        return False
+    return any(
+        other.device == event.device and event.device is not None and _ended_before(world, other, created)
+        for other in causes
+    )

@@ -1,0 +1,85 @@
+"""Decodes the numbers of the Ascend stack. The tables are data: codes.toml, each with the source of its numbers."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from functools import cache
+from importlib import resources
+from typing import TYPE_CHECKING, Final
+
+from backproof.core.model import Record
+from backproof.records.codes import Code
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+# Where each numbering shows up in a line, most telling first.
+_SEEN: Final[tuple[tuple[str, re.Pattern[str]], ...]] = (
+    ("ts", re.compile(r"\b(?:retCode|errorCode)=(0x[0-9a-fA-F]{2,3})\b")),
+    ("inner", re.compile(r"\b(?:InnerCode|status|retCode)=(0x7[0-9a-fA-F]{6})\b")),
+    ("acl", re.compile(r"(?:ErrCode=|runtime result = |error code(?: is |[:=] ?)|errno\[|ErrorNo: )([1235]\d{5})\b")),
+    ("alarm_code", re.compile(r"\b(E[0-9A-Z]\d{4})\b")),
+    ("aicore", re.compile(r"(?:errcode:\(|error code = )(0x[0-9a-fA-F]+|\d{2,3})\b")),
+    ("errtype", re.compile(r"errType=(0x[0-9a-fA-F]+)")),
+    ("hccl", re.compile(r"(?:hcclRet -> |error code is \[?|ret\[)(\d{1,2})\b")),
+)
+
+
+class Table(Record):
+    """One numbering."""
+
+    source: str
+    entries: dict[str, str]
+
+
+@cache
+def tables() -> Mapping[str, Table]:
+    text = resources.files("backproof.triage").joinpath("codes.toml").read_text("utf-8")
+    return {name: Table.model_validate(table) for name, table in tomllib.loads(text).items()}
+
+
+def normal(code: str) -> str:
+    """`0x07150050` and `0X7150050` are one key."""
+    return hex(int(code, 16)) if code.lower().startswith("0x") else code
+
+
+def decode(table: str, code: str) -> Code:
+    """What a number means; an empty meaning when the table does not have it."""
+    found = tables()[table]
+    key = normal(code)
+    return Code(table=table, code=key, meaning=found.entries.get(key, ""), source=found.source)
+
+
+def aicore_kind(code: str) -> str | None:
+    """The first-scene kind that an AI Core error code means, if it means a precise one."""
+    return tables()["aicore_kind"].entries.get(normal(code))
+
+
+def ts_kind(code: str | None) -> str | None:
+    """The first-scene kind that a TS code means, if it means a precise one."""
+    return tables()["ts_kind"].entries.get(normal(code)) if code else None
+
+
+def seen(subject: str) -> list[Code]:
+    """All numbers of a line that a table knows, in the order of the chain: TS, inner, ACL, alarm."""
+    found = [decode(table, hit) for table, pattern in _SEEN for hit in pattern.findall(subject)]
+    return [code for code in found if code.meaning or code.table in {"acl", "alarm_code"}]
+
+
+def chain(codes: Iterable[Code]) -> list[Code]:
+    """TS code, inner code, ACL code: as seen, completed by the maps of the runtime where a link is missing."""
+    first: dict[str, Code] = {}
+    for code in codes:
+        if code.table in {"ts", "inner", "acl"}:
+            first.setdefault(code.table, code)
+    _complete(first, "ts", "ts_to_inner", "inner")
+    _complete(first, "inner", "inner_to_acl", "acl")
+    return [first[table] for table in ("ts", "inner", "acl") if table in first]
+
+
+def _complete(first: dict[str, Code], known: str, table: str, missing: str) -> None:
+    if known in first and missing not in first:
+        found = tables()[table].entries.get(first[known].code)
+        if found:
+            first[missing] = decode(missing, found)

@@ -1,0 +1,156 @@
+"""Ties lines together: which rank and device a process is, what a status word points at, which fields a line names."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING, Final
+
+from backproof.triage import timestamps
+
+if TYPE_CHECKING:
+    from backproof.triage.line_header import Head
+
+# Which rank a process has: printed at INFO in run/plog by HCCL, once per communicator (facts: hcomm topoinfo_detect.cc,
+# op_base.cc, hccl_communicator.cc). The largest communicator is the world.
+_LINKS: Final = (
+    re.compile(r"SetupAgent rankNum\[(?P<size>\d+)\], rank\[(?P<rank>\d+)\](?:.*?logicDevId\[(?P<device>\d+)\])?"),
+    re.compile(
+        r"Entry-HcclCommInitRootInfo\w*:ranks\[(?P<size>\d+)\], rank\[(?P<rank>\d+)\](?:.*?deviceLogicId\[(?P<device>\d+)\])?"
+    ),
+    re.compile(
+        r"hcclCommInitInfo:.*?rank\[(?P<rank>\d+)\], totalRanks\[(?P<size>\d+)\](?:.*?logicDevId\[(?P<device>\d+)\])?"
+    ),
+    re.compile(
+        r"\[RootInfoDetect\] nRanks\[(?P<size>\d+)\], rank\[(?P<rank>\d+)\](?:.*?deviceLogicId\[(?P<device>\d+)\])?"
+    ),
+    re.compile(r"enter into open process deviceId\[(?P<device>\d+)\] rankSize\[(?P<size>\d+)\]"),
+)
+LINK_NEEDLES: Final = (
+    b"SetupAgent rankNum",
+    b"Entry-HcclCommInitRootInfo",
+    b"hcclCommInitInfo:",
+    b"[RootInfoDetect] nRanks",
+    b"enter into open process",
+)
+"""What to look for when only parts of a file are read."""
+
+# What a line calls its device: logical ids of the host process; a chip and die only when nothing better is there.
+_DEVICE: Final = re.compile(
+    r"(?:\bdevice[_ ]?id=|\bdevid=|\bdevId=|\bdev_id=|\bdevice ID |\bDevice\[|\bDevice:|\bdevice\(|\bopen device |\bDevice )(?P<device>\d{1,4})\b"
+)
+_CHIP: Final = re.compile(r"device\(chipId:(?P<chip>\d+), ?dieId:(?P<die>\d+)\)")
+_TASK: Final = re.compile(r"\btask[_ ]id[=:] ?(?P<task>\d+)")
+_KERNEL: Final = (
+    re.compile(r"\bkernel[_ ]name=(?P<kernel>[^,\s\[\]]+)"),
+    re.compile(r"\bfuncName=(?P<kernel>[^,\s\[\]]+)"),
+    re.compile(r"\bOpName:\[(?P<kernel>[^\]]+)\]"),
+    re.compile(r"\b(?P<kernel>\w+) do tiling failed"),
+)
+_PROCESS_LABEL: Final = re.compile(r"(?:^|/)(?:plog|device-app|device)-(?P<pid>\d+)_(?P<ts>\d{14,20})")
+_RANK_LABEL: Final = re.compile(r"(?:^|/)rank[_-]?(?P<rank>\d+)(?=[/_.-]|$)", re.IGNORECASE)
+_DEVICE_LABEL: Final = re.compile(r"(?:^|/)device-(?P<device>\d{1,3})/")
+_HOST_LABEL: Final = re.compile(
+    r"(?:^|/)(?P<host>(?:node|host|server|worker|master)[_-]?[\w.]*?\d[\w.]*|\d{1,3}(?:\.\d{1,3}){3})(?=/)",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Link:
+    """A process, its rank in a communicator of `size` ranks, its device."""
+
+    pid: int
+    rank: int | None
+    device: int | None
+    size: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """What the label of a file says: its host, the process that wrote it, a rank, a device."""
+
+    host: str
+    pid: int | None
+    rank: int | None
+    device: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pointer:
+    """sqSwStatus taken apart: result[31:28], stream or sq [27:16], task [15:0] (runtime stars.hpp, notify_task.cc)."""
+
+    result: int
+    queue: int
+    task: int
+
+
+def link(head: Head) -> Link | None:
+    """The rank and device of a process, when this line says so."""
+    if head.pid is None or "[" not in head.subject:
+        return None
+    for pattern in _LINKS:
+        if hit := pattern.search(head.subject):
+            part = hit.groupdict()
+            return Link(
+                pid=head.pid, rank=_number(part.get("rank")), device=_number(part.get("device")), size=int(part["size"])
+            )
+    return None
+
+
+def _number(text: str | None) -> int | None:
+    return None if text is None else int(text)
+
+
+@lru_cache(maxsize=4096)
+def place(label: str) -> Place:
+    process, rank, device, host = (
+        each.search(label) for each in (_PROCESS_LABEL, _RANK_LABEL, _DEVICE_LABEL, _HOST_LABEL)
+    )
+    return Place(
+        host=host["host"] if host else "",
+        pid=int(process["pid"]) if process else None,
+        rank=int(rank["rank"]) if rank else None,
+        device=int(device["device"]) if device else None,
+    )
+
+
+def created(label: str) -> int | None:
+    """When a plog file was created (microseconds): its name holds YYYYMMDDHHMMSSmmm."""
+    hit = _PROCESS_LABEL.search(label)
+    if hit is None or len(hit["ts"]) < 17:
+        return None
+    ts = hit["ts"]
+    stamp = timestamps.compact(ts[:8], f"{ts[8:10]}:{ts[10:12]}:{ts[12:14]}.{ts[14:17]}000")
+    return stamp.us if stamp else None
+
+
+def device(subject: str) -> int | None:
+    """The device that a line names; a chip and die are not one, see `chip`."""
+    hit = _DEVICE.search(subject)
+    return int(hit["device"]) if hit else None
+
+
+def chip(subject: str) -> int | None:
+    """Physical id from chip and die, two dies a chip only when a second die is named (A3)."""
+    hit = _CHIP.search(subject)
+    if hit is None:
+        return None
+    return 2 * int(hit["chip"]) + 1 if int(hit["die"]) else int(hit["chip"])
+
+
+def task(subject: str) -> int | None:
+    hit = _TASK.search(subject)
+    return int(hit["task"]) if hit else None
+
+
+def kernel(subject: str) -> str | None:
+    """The kernel, AI CPU function or operator that a line names."""
+    return next((hit["kernel"] for pattern in _KERNEL if (hit := pattern.search(subject))), None)
+
+
+def pointer(status: str) -> Pointer:
+    """Decodes `0x103a000c`."""
+    word = int(status, 16)
+    return Pointer(result=word >> 28 & 0xF, queue=word >> 16 & 0xFFF, task=word & 0xFFFF)

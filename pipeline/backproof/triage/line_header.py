@@ -1,0 +1,233 @@
+"""Reads one physical line: prefixes off, then every head on it. The grammar is docs/triage.md, "What it reads".
+
+A head may stand in the middle of a line (two writers, one pipe), behind container or ray prefixes, in colour, and cut
+at 1024 bytes (CANN runtime, dlog `MSG_LENGTH 1024`). Nothing here can fail: what has no head is text.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from itertools import zip_longest
+from typing import TYPE_CHECKING, Literal
+
+from backproof.triage import timestamps
+
+if TYPE_CHECKING:
+    from backproof.triage.timestamps import Stamp
+
+Form = Literal["plog", "text", "kernel"]
+LIMIT = 2048
+"""Characters of a line that are looked at: twice the longest record."""
+
+_DAY = r"\d{4}-\d\d-\d\d-\d\d:\d\d:\d\d"
+# CANN runtime dlog_message.c: "[%s] %s(%d,%s):%s "; unknown levels and modules print as numbers.
+_PLOG = re.compile(
+    r"\[(?P<level>DEBUG|INFO|WARNING|ERROR|EVENT|TRACE|NULL|\d{1,2})\] (?P<module>[A-Z0-9_]{1,16})"
+    rf"\((?P<pid>-?\d{{1,10}}),(?P<name>[^()]{{0,32}})\):\s?(?P<ts>{_DAY}\.\d{{3}}\.\d{{3}})?\s?"
+)
+_ANSI = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\x1b\][^\x07]*\x07")
+_PREFIX = re.compile(
+    r"(?:\((?P<actor>[A-Za-z][\w.-]{0,40})(?: rank=(?P<vrank>\d+))?(?:,? ?pid=(?P<pid>\d+))?(?:, ip=[^)\s]*)?\) ?"
+    r"|\[(?:default)?[rR]ank ?(?P<rank>\d+)\]: ?"
+    r"|\[\d+,(?P<mrank>\d+)\]<std(?:out|err)>: ?"
+    r"|\[RAW SERVER\] ?"
+    r"|\d{4}-\d\d-\d\dT[\d:.]+(?:Z|[+-]\d\d:\d\d) std(?:out|err) [FP] "
+    r"|\d{4}-\d\d-\d\dT[\d:.]+Z "
+    r"|[\w.-]{1,64} +\| ?)"
+)
+_WORKER = re.compile(r"(?:_(?P<axis>DP|PP|TP|EP|DCP|PCP)(?P<n>\d+))")
+_VLLM = re.compile(
+    r"(?P<level>DEBUG|INFO|WARNING|ERROR|CRITICAL) (?P<day>\d\d-\d\d) (?P<clock>\d\d:\d\d:\d\d)(?:\.\d+)? "
+    r"\[(?P<at>[\w./-]+:\d+)\] ?"
+)
+_TORCH = re.compile(
+    rf"\[ERROR\] (?P<ts>{_DAY}) \(PID:(?P<pid>\d+), Device:(?P<device>-?\d+), RankID:(?P<rank>-?\d+)\) "
+)
+_ALARM = re.compile(
+    r"\s*(?:(?P<code>[EW][0-9A-Z]\d{4})(?![0-9A-Za-z_.])(?:: ?)?)?(?:\[PID: (?P<pid>\d+)\]:?)?"
+    rf"\s*(?P<ts>{_DAY}(?:\.\d{{3}}){{0,2}})?\s*(?:\w+\()?\(?(?P<late>[EW][0-9A-Z]\d{{4}})?\)?:?"
+)
+_GLOG = re.compile(
+    r"(?P<level>[IWEF])(?P<day>\d{8}|\d{4}) (?P<clock>\d\d:\d\d:\d\d\.\d{6})\d* +(?P<tid>\d+) (?P<at>[\w./-]+:\d+)\] "
+)
+_TORCH_WARNING = re.compile(
+    r"\[(?P<level>[IWEF])(?P<day>\d{3,4}) (?P<clock>\d\d:\d\d:\d\d\.\d{6})\d* (?P<at>\S+:\d+)\] "
+)
+_MINDIE = re.compile(
+    r"\[(?P<ts>\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{1,6})\] \[(?P<level>trace|debug|info|warn|error|fatal)\] \[(?P<pid>\d+)\] "
+)
+_UVICORN = re.compile(r"(?P<level>DEBUG|INFO|WARNING|ERROR|CRITICAL):?\s+")
+_DMESG = re.compile(
+    r"\[(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun) (?P<month>[A-Z][a-z]{2}) +(?P<day>\d{1,2}) (?P<clock>[\d:]{8}) (?P<year>\d{4})\] "
+)
+_BOOT = re.compile(r"\[ *(?P<boot>\d{1,12}\.\d{1,6})\] ")
+_SYSLOG = re.compile(
+    r"(?P<month>[A-Z][a-z]{2}) +(?P<day>\d{1,2}) (?P<clock>\d\d:\d\d:\d\d) \S+ kernel: (?:\[ *[\d.]+\] )?"
+)
+_SYSLOG_ISO = re.compile(
+    r"(?P<ts>\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,6})?)(?:Z|[+-]\d\d:\d\d)?(?:\|\w+\|kernel\[-\]\|(?:\[ *[\d.]+\] ?)?| \S+ kernel: )"
+)
+_HISTORY = re.compile(r"\[(?P<ts>\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{6})\] (?=system exception)")
+_GLOG_LEVEL = {"I": "INFO", "W": "WARNING", "E": "ERROR", "F": "ERROR"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Head:
+    """What one record says about itself. `subject` is what rules match: for plog, module and everything after the time."""
+
+    form: Form
+    subject: str
+    level: str = ""
+    pid: int | None = None
+    stamp: Stamp | None = None
+    rank: int | None = None
+    device: int | None = None
+    alarm: str = ""
+    prefixed: bool = False
+
+    @property
+    def is_error(self) -> bool:
+        return self.level in {"ERROR", "CRITICAL"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prefix:
+    """What stood before the line proper: the worker that a launcher names."""
+
+    pid: int | None = None
+    rank: int | None = None
+    length: int = 0
+
+
+def read(raw: bytes) -> tuple[Head, ...]:
+    """All records of one physical line, in order; at least one, for a line without a head is text."""
+    line = raw[: LIMIT * 2].decode("utf-8", "replace").rstrip("\r\n")[:LIMIT]
+    if "\x1b" in line:
+        line = _ANSI.sub("", line)
+    if "\r" in line:  # a progress bar: the terminal shows what follows the last return
+        line = line.rsplit("\r", 1)[1] if line.rsplit("\r", 1)[1].strip() else line.replace("\r", "")
+    found = list(_PLOG.finditer(line))
+    if not found:
+        return (_loose(line),)
+    return tuple(_with_lead(line, found))
+
+
+def _with_lead(line: str, found: list[re.Match[str]]) -> list[Head]:
+    prefix = strip(line)
+    heads = [_plog(line, hit, after.start() if after else None, prefix) for hit, after in zip_longest(found, found[1:])]
+    lead = line[prefix.length : found[0].start()]
+    return [_loose(line[: found[0].start()]), *heads] if len(lead.strip()) > 40 else heads
+
+
+def _plog(line: str, hit: re.Match[str], end: int | None, prefix: Prefix) -> Head:
+    rest = line[hit.end() : end].rstrip() if end is not None else line[hit.end() :]
+    # Device kernels come through klogd as EVENT with the real level inside (CANN slog, klogd.c).
+    inner = hit["module"] == "KERNEL" and "[ascend]" in rest
+    return Head(
+        form="kernel" if inner else "plog",
+        level="ERROR" if inner and "[ERROR]" in rest else hit["level"],
+        pid=int(hit["pid"]),
+        stamp=timestamps.plog(hit["ts"]) if hit["ts"] else None,
+        rank=prefix.rank,
+        subject=rest if inner else f"{hit['module']} {rest}",
+        prefixed=bool(prefix.length),
+    )
+
+
+def strip(line: str) -> Prefix:
+    """The prefixes that launchers put before a line, as many as there are."""
+    at, pid, rank = 0, None, None
+    while hit := _PREFIX.match(line, at):
+        at = hit.end()
+        pid = int(hit["pid"]) if hit["pid"] else pid
+        for value in (hit["vrank"], hit["rank"], hit["mrank"], _worker_rank(str(hit["actor"]))):
+            rank = int(value) if value is not None else rank
+    return Prefix(pid=pid, rank=rank, length=at)
+
+
+def _worker_rank(actor: str) -> int | None:
+    """Rank from `Worker_DP0_TP3_EP3`: EP counts over all of DP and TP; TP alone is the rank; DP with TP says too little."""
+    axes = {hit["axis"]: int(hit["n"]) for hit in _WORKER.finditer(actor)}
+    if "EP" in axes:
+        return axes["EP"]
+    return axes.get("TP") if not {"DP", "PP"} & {name for name, value in axes.items() if value} else None
+
+
+def _loose(line: str) -> Head:
+    prefix = strip(line)
+    rest = line[prefix.length :]
+    return _kernel(rest) or _stamped(rest, prefix)
+
+
+def _kernel(rest: str) -> Head | None:
+    hit = (
+        _DMESG.match(rest)
+        or _SYSLOG.match(rest)
+        or _SYSLOG_ISO.match(rest)
+        or _HISTORY.match(rest)
+        or _BOOT.match(rest)
+    )
+    if hit is None:
+        return None
+    subject = rest[hit.end() :]
+    level = "ERROR" if "[ERROR]" in subject else ""
+    return Head(form="kernel", level=level, stamp=_kernel_stamp(hit.groupdict()), subject=subject)
+
+
+def _kernel_stamp(part: dict[str, str | None]) -> Stamp | None:
+    if since := part.get("boot"):
+        return timestamps.boot(since)
+    if wall := part.get("ts"):
+        return timestamps.iso(wall)
+    return timestamps.calendar_day(str(part["month"]), str(part["day"]), str(part["clock"]), part.get("year"))
+
+
+def _stamped(rest: str, prefix: Prefix) -> Head:
+    """Text with a level and perhaps a stamp in front; the text behind may be an alarm with a stamp of its own."""
+    level, stamp, pid = "", None, prefix.pid
+    if hit := _VLLM.match(rest):
+        level, stamp = hit["level"], timestamps.month_day(hit["day"], hit["clock"])
+    elif hit := _GLOG.match(rest) or _TORCH_WARNING.match(rest):
+        level, stamp = _GLOG_LEVEL[hit["level"]], timestamps.compact(hit["day"].zfill(4), hit["clock"])
+    elif hit := _MINDIE.match(rest):
+        level, stamp, pid = hit["level"].upper(), timestamps.iso(hit["ts"]), int(hit["pid"])
+    elif hit := _UVICORN.match(rest):
+        level = hit["level"]
+    text = rest[hit.end() :] if hit else rest
+    return _torch(text, level, stamp, pid, prefix) or _alarm(text, level, stamp, pid, prefix)
+
+
+def _torch(text: str, level: str, stamp: Stamp | None, pid: int | None, prefix: Prefix) -> Head | None:
+    hit = _TORCH.match(text)
+    if hit is None:
+        return None
+    rank, device = int(hit["rank"]), int(hit["device"])
+    return Head(
+        form="text",
+        level="ERROR",
+        pid=int(hit["pid"]) if pid is None else pid,
+        stamp=timestamps.plog(hit["ts"]) or stamp,
+        rank=rank if rank >= 0 else prefix.rank,  # vLLM workers print -1
+        device=device if device >= 0 else None,
+        subject=text,
+        prefixed=bool(prefix.length or level),
+    )
+
+
+def _alarm(text: str, level: str, stamp: Stamp | None, pid: int | None, prefix: Prefix) -> Head:
+    hit = next(_ALARM.finditer(text))  # all of it is optional, so there always is a match at the start
+    code = hit["code"] or (hit["pid"] and hit["late"]) or ""
+    own = timestamps.plog(hit["ts"]) if hit["ts"] and (code or hit["pid"]) else None
+    if hit["pid"] and code:
+        pid = int(hit["pid"])
+    return Head(
+        form="text",
+        level="ERROR" if code.startswith("E") and level != "WARNING" else level,
+        pid=pid,
+        stamp=own or stamp,
+        rank=prefix.rank,
+        alarm=code,
+        subject=text,
+        prefixed=bool(prefix.length or level),
+    )

@@ -1,0 +1,258 @@
+"""Reads one file, or a range of a large one.
+
+Small files are read line by line. Of large ones only the lines that a needle finds are looked at, with the lines that
+continue them: searching bytes is some thirty times as fast as looking at lines.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from dataclasses import dataclass
+from functools import cache
+from itertools import islice
+from typing import TYPE_CHECKING, Any, Final
+
+import re2
+
+from backproof.triage import correlate, rules, serverlog
+from backproof.triage.collect import Reader, Tally
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
+
+    from backproof.triage.inputs import Source
+
+SMALL: Final = 8 << 20
+"""Files up to this many bytes are read line by line."""
+RANGE: Final = 64 << 20
+"""Bytes of a large file that one task reads."""
+_KEEP_SMALL: Final = 5000  # records of one rule that are kept at each end of a file read line by line
+_KEEP: Final = 50  # the same of a range of a large file
+_KEEP_ALL: Final = 1500  # and of all those ranges together, so that memory and the answer's time stay flat
+_KEEP_LEAST: Final = 8
+_WINDOW: Final = 256 << 10  # what the processor's cache holds: searching is then as fast as reading
+_BLOCK: Final = 1 << 20
+_AHEAD: Final = 64 << 10  # a record and what continues it must fit
+_LINE: Final = 4096  # bytes of a line that are looked at; records are cut at 1024
+_BACK: Final = 4096
+_NEAR: Final = 8192
+_CONTINUED: Final = 40
+_EDGE: Final = 2 << 20  # where a process introduces itself
+_SNIFF: Final = 16 << 10
+_COMMUNICATORS: Final = 64
+_PLOG_HEAD: Final = re.compile(rb"\[[A-Z0-9]+\] [A-Z0-9_]+\(-?\d+,")
+
+# A literal needle alone lets RE2 search with vector instructions; any alternation costs a factor of ten.
+_ERROR: Final = rb"\[ERROR\]"
+_MIXED: Final = (
+    rb"\[ERROR\]|\[Error\]|\b[EW][0-9A-Z]\d{4}(?:: |\[PID)|\bERROR\b|error code|Error: |_down|File \"|out of memory"
+    rb"|Heartbeat|heartbeat|excep_code|event_id|exception_print|"
+    + serverlog.NEEDLE
+    + rb"|"
+    + b"|".join(re.escape(needle) for needle in correlate.LINK_NEEDLES)
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Range:
+    """Bytes `start` to `stop` of a source of `size` bytes. Lines that start in it belong to it.
+
+    Of each rule the first `keep` records are kept, and the last `keep`. The first file of a process `introduces` it.
+    """
+
+    source: int
+    path: Path
+    start: int
+    stop: int
+    size: int
+    keep: int
+    introduces: bool
+
+
+def ranges(sources: Sequence[Source]) -> list[Range]:
+    """One range for a small file, pieces for a large one. The more there are, the less is kept of each."""
+    spans = [
+        (number, source, at) for number, source in enumerate(sources) for at in range(0, source.size, _step(source))
+    ]
+    large = sum(source.size > SMALL for _, source, _ in spans)
+    first = {_writer(source): number for number, source in reversed(list(enumerate(sources)))}.values()
+    share = max(_KEEP_LEAST, min(_KEEP, _KEEP_ALL // max(large, 1)))
+    return [
+        Range(
+            source=number,
+            path=source.path,
+            start=at,
+            stop=min(at + _step(source), source.size),
+            size=source.size,
+            keep=_KEEP_SMALL if source.size <= SMALL else share,
+            introduces=number in first,
+        )
+        for number, source, at in spans
+    ]
+
+
+def _writer(source: Source) -> tuple[str, int | str]:
+    where = correlate.place(source.label)
+    return where.host, source.label if where.pid is None else where.pid
+
+
+def _step(source: Source) -> int:
+    return RANGE if source.size > SMALL else max(source.size, 1)
+
+
+def read(part: Range) -> Tally:
+    """The records of a range. A file that vanishes meanwhile raises OSError."""
+    reader = Reader(part.source, rules.book(), part.keep)
+    handle = os.open(part.path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    try:
+        if part.size <= SMALL:
+            _all_lines(reader, handle, part)
+        else:
+            _found_lines(reader, handle, part)
+    finally:
+        os.close(handle)
+    return reader.finish()
+
+
+def _all_lines(reader: Reader, handle: int, part: Range) -> None:
+    """Every line up to the size the file had; a long line is looked at from its start only."""
+    with os.fdopen(os.dup(handle), "rb") as stream:
+        offset, number = 0, 0
+        while offset < part.stop and (raw := stream.readline(min(_BLOCK, part.stop - offset))):
+            number += 1
+            reader.feed(raw[:_LINE], offset, number)
+            offset += len(raw)
+            while (
+                not raw.endswith(b"\n")
+                and offset < part.stop
+                and (raw := stream.readline(min(_BLOCK, part.stop - offset)))
+            ):
+                offset += len(raw)
+
+
+def _found_lines(reader: Reader, handle: int, part: Range) -> None:
+    """Lines with a needle, and the lines that continue each."""
+    look = _look_for_errors if _is_plog(os.pread(handle, _SNIFF, 0)) else _look_for_words
+    _edges(reader, handle, part)
+    done = part.start
+    for at in range(part.start, part.stop, _WINDOW):
+        end = min(at + _WINDOW, part.stop)
+        data = os.pread(handle, min(end + _LINE, part.size) - at, at)
+        done = at + look(reader, handle, part, at, data, max(0, done - at))
+
+
+def _look_for_errors(reader: Reader, handle: int, part: Range, at: int, data: bytes, done: int) -> int:  # noqa: PLR0917
+    """Errors of a plog window; returns how far the lines are done. Written flat: it runs once per error of the input."""
+    limit, known_of = min(part.stop - at, _WINDOW), reader.known.get
+    found = _literal(data, done)
+    while 0 <= found < limit:
+        start = data.rfind(b"\n", 0, found) + 1
+        stop = data.find(b"\n", found)
+        if start and data.startswith(b"[", stop + 1) and 0 < stop - start < _LINE:  # most lines: nothing continues it
+            raw = data[start:stop]
+            cut = raw.find(b"):2", 0, 64)  # as without_time does it
+            known = known_of(raw[:cut] + raw[cut + 29 :])
+            if known is not None and known.enough and cut > 0:
+                known.count(raw, at + start, 0)
+            else:
+                reader.feed(raw, at + start, 0)
+            done = stop + 1
+        else:
+            after = _record(reader, handle, at + start if start else _line_start(handle, at), part) - at
+            done = max(after, found + 1)
+        found = data.find(b"[ERROR]", done, done + _NEAR)
+        if found < 0:
+            found = _literal(data, done)
+    return done
+
+
+def _look_for_words(reader: Reader, handle: int, part: Range, at: int, data: bytes, done: int) -> int:  # noqa: PLR0917
+    """The same for a file of many hands: anything that may matter."""
+    search = _needle_of(_MIXED).search
+    hit = search(data, done) if done < len(data) else None
+    while hit is not None and hit.start() < min(part.stop - at, _WINDOW):
+        start = data.rfind(b"\n", 0, hit.start()) + 1
+        after = _record(reader, handle, at + start if start else _line_start(handle, at), part) - at
+        done = max(after, hit.start() + 1)
+        hit = search(data, done) if done < len(data) else None
+    return done
+
+
+def _literal(data: bytes, start: int) -> int:
+    """Where the next `[ERROR]` stands, -1 for nowhere. Close by, a plain search beats the call into RE2."""
+    near = data.find(b"[ERROR]", start, start + _NEAR)
+    if near >= 0 or start + _NEAR >= len(data):
+        return near
+    hit = _needle_of(_ERROR).search(data, start + _NEAR - 6)
+    return hit.start() if hit else -1
+
+
+def _record(reader: Reader, handle: int, start: int, part: Range) -> int:
+    """Feeds the line at `start` and those that continue it; returns where the next line starts.
+
+    A line that starts before the range is the work of the range before.
+    """
+    if start < part.start:
+        return part.start
+    data = os.pread(handle, min(_AHEAD, part.size - start), start)
+    at = 0
+    for number in range(_CONTINUED):
+        stop = data.find(b"\n", at)
+        line = data[at : stop if stop >= 0 else len(data)]
+        if number and (not line or line[:1] == b"["):
+            break
+        reader.feed(line[:_LINE], start + at, 0)
+        at += len(line) + 1
+        if stop < 0:
+            break
+    return start + at
+
+
+def _line_start(handle: int, at: int) -> int:
+    """Offset where the line that holds `at` starts, or as far back as a line is looked at."""
+    back = max(0, at - _BACK)
+    return back + os.pread(handle, at - back, back).rfind(b"\n") + 1
+
+
+def _edges(reader: Reader, handle: int, part: Range) -> None:
+    """The lines at the start where a process introduces itself, and the first and last stamp of the file."""
+    if part.start == 0:
+        head = os.pread(handle, min(_EDGE if part.introduces else _LINE, part.stop), 0)
+        for start in [0, *_introductions(head)]:
+            reader.introduce(head[start : start + _LINE].split(b"\n", 1)[0])
+    if part.stop == part.size:
+        tail = os.pread(handle, _LINE, max(0, part.size - _LINE)).rstrip(b"\n").rsplit(b"\n", 1)[-1]
+        reader.close(tail)
+
+
+def _introductions(head: bytes) -> Iterator[int]:
+    """Where lines start that say which rank and device a process has."""
+    for needle in correlate.LINK_NEEDLES:
+        hits = _needle_of(re.escape(needle)).finditer(head)
+        yield from (head.rfind(b"\n", 0, hit.start()) + 1 for hit in islice(hits, _COMMUNICATORS))
+
+
+def _is_plog(start: bytes) -> bool:
+    """Whether a file is nothing but plog: nine lines of ten start with a head."""
+    lines = start.split(b"\n")[:-1]
+    return bool(lines) and sum(_PLOG_HEAD.match(line) is not None for line in lines) * 10 >= len(lines) * 9
+
+
+@cache
+def _needle_of(pattern: bytes) -> Any:
+    options = re2.Options()
+    options.log_errors = False
+    return re2.compile(pattern, options)
+
+
+def count_lines(path: Path, offsets: list[int]) -> Iterator[tuple[int, int]]:
+    """(offset, line number from 1) for ascending offsets where lines start."""
+    with path.open("rb", buffering=0) as stream:
+        at, number = 0, 1
+        for offset in offsets:
+            while at < offset and (data := stream.read(min(_BLOCK, offset - at))):
+                at += len(data)
+                number += data.count(b"\n")
+            yield offset, number

@@ -1,0 +1,100 @@
+"""The answer on a terminal. Text of a log is never markup here, and its control characters do not reach the screen."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from rich.table import Table
+from rich.text import Text
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from backproof.records.triage import TriageResult
+
+_COLOURS: Final = {
+    "first-scene": "bold red",
+    "scene": "red",
+    "pointer": "yellow",
+    "echo": "dim",
+    "noise": "dim",
+    "unknown": "magenta",
+}
+_LISTED: Final = 8
+_RANKS: Final = 32
+_SHAPES: Final = 10
+
+
+def plain(text: str) -> str:
+    """Without control characters: a log must not move the cursor."""
+    return "".join(sign if sign.isprintable() else "\N{REPLACEMENT CHARACTER}" for sign in text)
+
+
+def show(result: TriageResult, console: Console) -> None:
+    """Prints the answer, the first scene first."""
+    _headline(result, console)
+    for reason in result.why:
+        console.print(Text(f"  because {plain(reason)}"))
+    if result.advice:
+        console.print(Text(f"  next: {result.advice}"))
+    for table in (_lines(result), _hypotheses(result), _ranks(result), _shapes(result)):
+        if table.row_count:
+            console.print(table)
+    for note in result.notes:
+        console.print(Text(f"note: {plain(note)}", style="dim"))
+
+
+def _headline(result: TriageResult, console: Console) -> None:
+    first = result.first_scene
+    if first is None:
+        console.print(Text(plain(result.verdict), style="bold green" if result.outcome == "nothing" else "bold yellow"))
+        return
+    console.print(
+        Text(f"{plain(first.file)}:{first.line}", style="bold red"),
+        Text(f"{first.kind}, confidence {result.confidence}"),
+    )
+    console.print(Text(f"  {plain(result.verdict)}"))
+    console.print(Text(f"  {first.time or 'no clock'}  {plain(first.text)}", style="dim"))
+    if result.chain:
+        console.print(Text("  codes: " + " -> ".join(f"{each.code} ({each.meaning})" for each in result.chain)))
+
+
+def _lines(result: TriageResult) -> Table:
+    table = Table("class", "count", "lines")
+    for name, lines in result.lists():
+        if lines:
+            more = f" +{len(lines) - _LISTED}" if len(lines) > _LISTED else ""
+            table.add_row(
+                Text(name, style=_COLOURS[name]), str(len(lines)), Text(plain(" ".join(lines[:_LISTED]) + more))
+            )
+    return table
+
+
+def _hypotheses(result: TriageResult) -> Table:
+    table = Table("hypothesis", "evidence", "verdict")
+    for each in result.server.hypotheses if result.server else ():
+        table.add_row(each.hypothesis, each.evidence, each.verdict)
+    return table
+
+
+def _ranks(result: TriageResult) -> Table:
+    table = Table("rank", "device", "process", "errors", "first", "role")
+    for each in result.ranks[:_RANKS]:
+        cells = [
+            str(each.rank),
+            str(each.device),
+            plain(f"{each.host} {each.process}".strip()),
+            str(each.errors),
+            each.first or "-",
+        ]
+        table.add_row(
+            *(Text("-" if cell == "None" else cell) for cell in cells), Text(each.role, style=_COLOURS[each.role])
+        )
+    return table
+
+
+def _shapes(result: TriageResult) -> Table:
+    table = Table("count", "error, digits as #")
+    for each in result.distribution[:_SHAPES]:
+        table.add_row(str(each.count), Text(plain(each.text)))
+    return table

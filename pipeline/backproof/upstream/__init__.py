@@ -1,0 +1,1 @@
+"""GitHub for this product: publish, audit, similar, matrix, merge."""

@@ -1,0 +1,226 @@
+"""Puts the audit together: reads the pull request, looks into the trees, and says what a person should see."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from backproof.adapters.github import RefusedError, pulls, threads
+from backproof.core.model import Finding
+from backproof.records.audit import AuditRecord, CheckState, ReviewRequest
+from backproof.upstream.audit import claims, history
+from backproof.upstream.audit.fixups import closing
+from backproof.upstream.audit.landing import gone, landed, present
+from backproof.upstream.audit.review_requests import wishes
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+    from backproof.adapters.github import Client
+    from backproof.adapters.github.threads import Thread, ThreadComment
+    from backproof.kit.plan import Plan
+    from backproof.upstream.audit.review_requests import Wish
+
+_CONTENTS = 80
+"""Requests for files; a pull request with more threads than that is for a person."""
+_QUOTE = 500
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Subject:
+    """What is audited. `plan` and `kit` name fix-ups; `tree` reads the code of a run."""
+
+    repo: str
+    pull: int
+    original: int | None = None
+    plan: Plan | None = None
+    kit: Path | None = None
+    tree: Callable[[str], str | None] | None = None
+
+
+@dataclass(kw_only=True, slots=True)
+class _Files:
+    """Files of the repository, each read once, a bounded number of them."""
+
+    client: Client
+    repo: str
+    seen: dict[tuple[str, str], str | None] = field(default_factory=dict)
+
+    def read(self, path: str, ref: str) -> str | None:
+        key = (path, ref)
+        if key not in self.seen and len(self.seen) < _CONTENTS:
+            self.seen[key] = pulls.content(self.client, self.repo, path, ref)
+        return self.seen.get(key)
+
+
+def examine(client: Client, subject: Subject) -> AuditRecord:
+    """Read the pull request and compare.
+
+    Raises:
+        RefusedError: GitHub refused what the audit cannot do without.
+    """
+    pull = pulls.pull(client, subject.repo, subject.pull)
+    subject = replace(subject, original=subject.original or pull.original)
+    limits: list[str] = []
+    requests = _requests(client, subject, pull.head.sha, limits)
+    original = _original_text(client, subject, limits)
+    commits = pulls.with_files(client, subject.repo, pulls.commits(client, subject.repo, subject.pull))
+    net = pulls.files(client, subject.repo, subject.pull)
+    runs = pulls.check_runs(client, subject.repo, pull.head.sha)
+    record = AuditRecord(
+        repo=subject.repo,
+        pull=subject.pull,
+        title=pull.title[:300],
+        head=pull.head.sha,
+        requests=requests,
+        claims=claims.claims(pull.text, original),
+        cancelled=history.cancelled(commits, net),
+        checks=tuple(
+            CheckState(name=each.name[:200], state=each.conclusion or each.status)
+            for each in runs
+            if each.conclusion != "success"
+        ),
+        checks_succeeded=sum(each.conclusion == "success" for each in runs),
+        later=history.later(client, subject.repo, _numbers(subject)),
+        limits=tuple(limits),
+    )
+    return record.model_copy(update={"findings": tuple(_findings(record))})
+
+
+def _numbers(subject: Subject) -> tuple[int, ...]:
+    return (subject.pull, *((subject.original,) if subject.original else ()))
+
+
+def _original_text(client: Client, subject: Subject, limits: list[str]) -> str | None:
+    if subject.original is None:
+        limits.append(
+            "neither the plan nor the text names an original pull request, so which claims are inherited is not known"
+        )
+        return None
+    return pulls.pull(client, subject.repo, subject.original).text
+
+
+def _requests(client: Client, subject: Subject, head: str, limits: list[str]) -> tuple[ReviewRequest, ...]:
+    files = _Files(client=client, repo=subject.repo)
+    found = [
+        each
+        for thread in _threads(client, subject, limits)
+        if thread.first
+        for wish in wishes(thread.first.body)
+        for each in (_request(files, subject, thread, wish, comment=thread.first, head=head),)
+    ]
+    for review in pulls.reviews(client, subject.repo, subject.pull):
+        author = review.user.login if review.user else "ghost"
+        found += [
+            ReviewRequest(
+                url=review.html_url,
+                author=author,
+                path="",
+                lines="",
+                kind="prose",
+                resolved=False,
+                quote=wish.prose[:_QUOTE],
+                in_head="for-a-person",
+            )
+            for wish in wishes(review.body or "")[:1]
+            if review.state == "CHANGES_REQUESTED"
+        ]
+    return tuple(found)
+
+
+def _threads(client: Client, subject: Subject, limits: list[str]) -> tuple[Thread, ...]:
+    try:
+        return threads.review_threads(client, subject.repo, subject.pull)
+    except RefusedError as refused:
+        if client.named:
+            raise
+        limits.append(f"review threads were not read, GitHub wants a token for them: {refused.why}")
+        return ()
+
+
+def _request(
+    files: _Files, subject: Subject, thread: Thread, wish: Wish, *, comment: ThreadComment, head: str
+) -> ReviewRequest:
+    before = files.read(thread.path, comment.original_commit.oid) if comment.original_commit else None
+    kind = wish.kind
+    if kind == "named-code" and before is not None and present(wish.code, before, python=_python(thread)):
+        # Code that was there already is what the reviewer quotes, not what they ask for.
+        kind = "prose"
+    request = ReviewRequest(
+        url=comment.url,
+        author=comment.author.login if comment.author else "ghost",
+        path=thread.path,
+        lines=_lines(thread),
+        kind=kind,
+        resolved=thread.resolved,
+        quote=wish.prose[:_QUOTE],
+        code=wish.code[:4000] if kind != "prose" else "",
+        in_head="for-a-person",
+    )
+    if kind == "prose":
+        return request
+    in_head = _look(wish, thread, before, files.read(thread.path, head))
+    in_run = _look(wish, thread, before, subject.tree(thread.path)) if subject.tree else "not-looked-at"
+    closed = closing(subject.plan, subject.kit, thread.path, wish.code) if subject.plan and subject.kit else ""
+    return request.model_copy(update={"in_head": in_head, "in_run": in_run, "closed_by": closed})
+
+
+def _look(wish: Wish, thread: Thread, before: str | None, now: str | None) -> str:
+    if now is None:
+        return "for-a-person"
+    if wish.code.strip():
+        return landed(wish.code, before, now, python=_python(thread))
+    old = _old_lines(thread, before)
+    return gone(old, before, now) if before is not None and old.strip() else "for-a-person"
+
+
+def _old_lines(thread: Thread, before: str | None) -> str:
+    """The lines that an empty suggestion would delete."""
+    last = thread.original_line
+    if before is None or last is None:
+        return ""
+    first = thread.original_start or last
+    return "\n".join(before.splitlines()[first - 1 : last])
+
+
+def _python(thread: Thread) -> bool:
+    return thread.path.endswith((".py", ".pyi"))
+
+
+def _lines(thread: Thread) -> str:
+    last = thread.original_line or thread.line
+    first = thread.original_start or last
+    return "" if last is None else (f"{first}-{last}" if first != last else str(last))
+
+
+def _findings(record: AuditRecord) -> Iterator[Finding]:
+    for each in record.requests:
+        if each.resolved and each.in_head == "no":
+            yield _not_landed(each)
+    for change in record.later:
+        if change.kind != "mention":
+            how = "reverted" if change.kind == "revert" else "followed up"
+            text = f"{how} by #{change.number}: {change.title}"
+            yield Finding(severity="warning" if change.merged else "note", text=text, where=change.url)
+    for claim in record.claims:
+        if "not-run" in claim.kinds or claim.inherited:
+            how = (
+                "inherited from the original, not measured here" if claim.inherited else "the pull request's own words"
+            )
+            yield Finding(severity="note", text=f"{how}: {claim.quote}")
+    for commit in record.cancelled:
+        yield Finding(severity="note", text=f"cancels out: {commit.why}", where=commit.commit[:12])
+    for check in record.checks:
+        yield Finding(severity="note", text=f"check {check.name} is {check.state}")
+
+
+def _not_landed(request: ReviewRequest) -> Finding:
+    how = "asks for" if request.kind == "suggestion" else "names"
+    closed = f"; the fix-up {request.closed_by} closes it" if request.closed_by else "; no fix-up of the kit closes it"
+    code = " ".join(request.code.split())[:200]
+    return Finding(
+        severity="note" if request.closed_by else "warning",
+        text=f"marked resolved and not landed: {request.author} {how} `{code}`{closed}",
+        where=f"{request.path}:{request.lines}",
+    )

@@ -1,0 +1,49 @@
+"""Which fix-up of the kit does what a reviewer asked for."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from unidiff.errors import UnidiffParseError
+from unidiff.patch import PatchSet
+
+from backproof.core.errors import PlanError
+from backproof.kit import insertion as anchored
+from backproof.upstream.audit.landing import present, statements
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from backproof.kit.plan import Fixup, Plan
+
+
+def closing(plan: Plan, kit: Path, path: str, code: str) -> str:
+    """The id of the fix-up that puts this code into this file; '' when none does."""
+    for each in plan.fixup:
+        added = _added(kit, each, path)
+        if added and _does(added, code):
+            return each.id
+    return ""
+
+
+def _added(kit: Path, fixup: Fixup, path: str) -> str:
+    """What a fix-up adds to a file; '' when it does not touch it or cannot be read."""
+    file = kit / fixup.file
+    if file.suffix == ".toml":
+        try:
+            insertion = anchored.load(file)
+        except PlanError:
+            return ""
+        return insertion.insert if insertion.file == path else ""
+    try:
+        patch = PatchSet(file.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, UnidiffParseError):
+        return ""
+    hunks = [hunk for each in patch if each.path == path for hunk in each]
+    return "".join(line.value for hunk in hunks for line in hunk if line.is_added)
+
+
+def _does(added: str, code: str) -> bool:
+    """A suggestion repeats what stands around it, so one shared statement that acts is enough."""
+    shared = set(statements(added)) & set(statements(code))
+    return bool(shared) or present(added, code, python=True) or present(code, added, python=True)

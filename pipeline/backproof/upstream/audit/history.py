@@ -1,0 +1,72 @@
+"""What the pull request's commits cancel, and what came after it."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Literal
+
+from backproof.adapters.github import issues
+from backproof.records.audit import LaterChange
+from backproof.records.proof import OtherCommit
+
+if TYPE_CHECKING:
+    from backproof.adapters.github import Client
+    from backproof.adapters.github.issues import Issue
+    from backproof.adapters.github.pulls import ChangedFile, Commit
+
+_FOLLOWS = re.compile(
+    r"\b(?:follow[- ]?up|fix(?:es|ed)?|regression|caused by|introduced (?:by|in)|amend)\b", re.IGNORECASE
+)
+
+
+def cancelled(commits: tuple[Commit, ...], net: tuple[ChangedFile, ...]) -> tuple[OtherCommit, ...]:
+    """Commits of which nothing is left in the pull request as a whole: another commit takes out what they bring."""
+    left = {name for each in net for name in (each.filename, each.previous_filename) if name}
+    found = []
+    for each in commits:
+        paths = {file.filename for file in each.files}
+        if not paths or paths & left:
+            continue
+        partners = [
+            other.sha[:12]
+            for other in commits
+            if other.sha != each.sha and paths & {file.filename for file in other.files}
+        ]
+        why = f"touches {', '.join(sorted(paths)[:5])}, and none of it is in the pull request as a whole"
+        why += f"; {', '.join(partners)} touch the same" if partners else ""
+        found.append(OtherCommit(commit=each.sha, subject=each.subject, why=why, computed=True))
+    return tuple(found)
+
+
+def later(client: Client, repo: str, numbers: tuple[int, ...]) -> tuple[LaterChange, ...]:
+    """Pull requests that name one of these: one search each."""
+    found: dict[int, LaterChange] = {}
+    for number in numbers:
+        for each in issues.search(client, repo, f'"{number}"', kind="pr"):
+            if each.number not in numbers and _names(each, repo, number):
+                found.setdefault(each.number, _change(each, repo, number))
+    order = ("revert", "follow-up", "mention")
+    return tuple(sorted(found.values(), key=lambda each: (order.index(each.kind), each.number)))
+
+
+def _names(issue: Issue, repo: str, number: int) -> bool:
+    name = rf"(?:#|(?:{re.escape(repo)})#|/pull/|\(#){number}\b"
+    return re.search(name, issue.text[:60_000]) is not None
+
+
+def _change(issue: Issue, repo: str, number: int) -> LaterChange:
+    return LaterChange(
+        number=issue.number,
+        title=issue.title[:300],
+        url=issue.html_url,
+        kind=_kind(issue, repo, number),
+        merged=bool(issue.pull and issue.pull.merged_at),
+    )
+
+
+def _kind(issue: Issue, repo: str, number: int) -> Literal["revert", "follow-up", "mention"]:
+    text = f"{issue.title}\n{(issue.body or '')[:4000]}"
+    reverts = rf"\brevert(?:s|ed)?\b[^\n]{{0,120}}(?:{re.escape(repo)})?#{number}\b"
+    if re.search(reverts, text, re.IGNORECASE) or (issue.title.lower().startswith("revert") and f"#{number}" in text):
+        return "revert"
+    return "follow-up" if issue.number > number and _FOLLOWS.search(text) else "mention"

@@ -1,0 +1,18 @@
+"""The way in to GitHub for a command: one client from the environment, and a pull request by its address."""
+
+from __future__ import annotations
+
+from backproof.adapters.github import Client, credentials
+from backproof.adapters.github.client import api_url
+from backproof.adapters.github.pulls import parse as parse_pull
+
+__all__ = ["connect", "parse_pull"]
+
+
+def connect() -> Client:
+    """Open a client with the credentials of the environment; without any, what is public can be read.
+
+    Raises:
+        PlanError: the environment names an App and not all that it needs.
+    """
+    return Client(auth=credentials(), base_url=api_url())

@@ -1,0 +1,96 @@
+"""Which release branches on which devices: the include list that a workflow's matrix takes.
+
+GitHub's own runners are what scales it: one shard per branch and device, joined by `merge`.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from pydantic import Field
+
+from backproof.adapters.git import Source
+from backproof.core.errors import PlanError
+from backproof.core.model import Record
+from backproof.devices import DEVICES
+
+if TYPE_CHECKING:
+    from backproof.kit.plan import Plan
+
+_HOSTED = ("ubuntu-24.04",)
+_MOST = 256
+"""GitHub takes no more jobs in one matrix."""
+
+
+class Cell(Record):
+    """One shard. `name` is safe for an artifact and a concurrency group."""
+
+    name: Annotated[str, Field(pattern=r"^[A-Za-z0-9._-]{1,120}$")]
+    kit: str
+    branch: str
+    sha: str
+    device: str
+    labels: tuple[str, ...]
+
+
+class Matrix(Record):
+    """What `backproof matrix` prints and `merge` reads. Only `include` goes into a workflow's strategy."""
+
+    schema_version: Literal[1] = 1
+    include: tuple[Cell, ...]
+
+
+def matrix(plan: Plan, repo: str, *, devices: tuple[str, ...] = (), labels: tuple[str, ...] = ()) -> Matrix:
+    """The cells of a plan.
+
+    Args:
+        plan: the kit's.
+        repo: where the branches are; it is only read.
+        devices: only these; by default all that the plan has expectations for.
+        labels: of the self-hosted runners that have the device.
+
+    Raises:
+        PlanError: a branch or a device is not there, or nothing is left to run.
+    """
+    source = Source.open(repo)
+    wanted = devices or tuple(name for name in DEVICES if _expects(plan, name))
+    if unknown := sorted(set(wanted) - set(DEVICES)):
+        raise PlanError(
+            f"{', '.join(unknown)}: no such device",
+            why=f"the devices are {', '.join(DEVICES)}",
+            next_step="correct --device",
+        )
+    cells = tuple(
+        Cell(
+            name=_slug(f"{branch.name}-{device}"),
+            kit=plan.id,
+            branch=branch.name,
+            sha=source.branch(branch.name),
+            device=device,
+            labels=_labels(device, labels),
+        )
+        for branch in plan.branch
+        for device in wanted
+    )
+    if not cells or len(cells) > _MOST or len({each.name for each in cells}) < len(cells):
+        raise PlanError(
+            f"{plan.id}: {len(cells)} cells make no matrix",
+            why=f"a matrix has 1 to {_MOST} jobs, each with a name of its own",
+            next_step="name fewer devices with --device, or correct the plan's branches and expectations",
+        )
+    return Matrix(include=cells)
+
+
+def _expects(plan: Plan, device: str) -> bool:
+    if device == "emulator":
+        return plan.emulator is not None
+    return any(device in each.expect for each in plan.check)
+
+
+def _labels(device: str, labels: tuple[str, ...]) -> tuple[str, ...]:
+    return _HOSTED if device == "emulator" else (labels or ("self-hosted", device))
+
+
+def _slug(text: str) -> str:
+    return re.sub(r"[^A-Za-z0-9._]+", "-", text).strip("-.")[:120]

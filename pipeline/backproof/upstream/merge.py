@@ -1,0 +1,98 @@
+"""Joins the runs of a matrix into one report. Each is judged again; a shard that is not there is an error, not a pass."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pydantic import ValidationError
+
+from backproof.core.errors import BackproofError, PlanError
+from backproof.core.model import Outcome, worst
+from backproof.kit import plan as plans
+from backproof.records.merged import Merged, Shard
+from backproof.report import render
+from backproof.rundir.ledger import RUN_FILE, Ledger, sha256_of
+from backproof.upstream import publish
+from backproof.upstream.matrix import Matrix
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+
+def merge(folders: Sequence[Path], kit: Path, *, expected: Path | None = None) -> Merged:
+    """Judge each run folder again and put them beside each other.
+
+    Args:
+        folders: the runs, or folders that hold them (as artifacts come down).
+        kit: the plan they share.
+        expected: what `backproof matrix` printed: a cell without a run is an error.
+
+    Raises:
+        PlanError: the runs are of different kits, or none is there.
+    """
+    loaded = [publish.load(each, kit) for each in _runs(folders)]
+    shards: dict[tuple[str, str], Shard] = {}
+    for each in sorted(loaded, key=lambda one: one.said.started):
+        shards[each.said.settings.branch, each.said.settings.device] = _shard(each)
+    for cell in _cells(expected):
+        shards.setdefault((cell[0], cell[1]), _absent(*cell))
+    if not shards:
+        raise PlanError(
+            "there is no run to join", why=f"none of the folders has a {RUN_FILE}", next_step="name run folders"
+        )
+    plan = loaded[0].plan if loaded else plans.load(kit)
+    ordered = tuple(shards[key] for key in sorted(shards))
+    return Merged(kit=plan.id, title=plan.title, outcome=worst(each.outcome for each in ordered), shards=ordered)
+
+
+def write(merged: Merged, folder: Path) -> None:
+    """merged.json and merged.md."""
+    ledger = Ledger(folder)
+    ledger.write("merged.json", merged)
+    ledger.write_text("merged.md", render.merged(merged))
+
+
+def _runs(folders: Sequence[Path]) -> list[Path]:
+    found = [run for each in folders for run in ([each] if (each / RUN_FILE).is_file() else sorted(each.glob("*/")))]
+    return [each for each in found if (each / RUN_FILE).is_file()]
+
+
+def _shard(loaded: publish.Loaded) -> Shard:
+    run = loaded.run
+    outcome, sentence = run.outcome, run.sentence
+    try:
+        publish.ready.must_hold(loaded)
+    except BackproofError as error:
+        if outcome in {Outcome.PASS, Outcome.FAIL}:
+            outcome, sentence = Outcome.ERROR, f"{error.what}: {error.why}"
+    return Shard(
+        branch=run.settings.branch,
+        device=run.settings.device,
+        outcome=outcome,
+        level=run.level,
+        sentence=sentence,
+        run=run.id,
+        base=loaded.story.pick.base if loaded.story.pick else "",
+        sha256=sha256_of(loaded.ledger.folder / RUN_FILE),
+    )
+
+
+def _cells(expected: Path | None) -> list[tuple[str, str]]:
+    if expected is None:
+        return []
+    try:
+        found = Matrix.model_validate_json(expected.read_bytes())
+    except (OSError, ValidationError) as error:
+        raise PlanError(
+            f"{expected}: no matrix can be read from it",
+            why=str(error).splitlines()[0],
+            next_step="name the file that `backproof matrix` wrote",
+        ) from error
+    return [(each.branch, each.device) for each in found.include]
+
+
+def _absent(branch: str, device: str) -> Shard:
+    return Shard(
+        branch=branch, device=device, outcome=Outcome.ERROR, sentence="no run came back: nothing is known of this one"
+    )

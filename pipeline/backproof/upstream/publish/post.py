@@ -1,0 +1,130 @@
+"""Draws up the comment anew, says what would be done with it, and does it when asked."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from backproof.adapters.github import comment
+from backproof.adapters.github.marker import Draft
+from backproof.core.errors import GitHubError, HostError
+from backproof.core.model import Outcome, Record, Sha256
+from backproof.core.redaction import redact
+from backproof.records.proof import StageResult
+from backproof.report import render
+from backproof.rundir.ledger import now
+from backproof.upstream.publish.ready import must_be_current, must_hold
+
+if TYPE_CHECKING:
+    from backproof.adapters.github import Client
+    from backproof.upstream.publish.ready import Loaded
+
+NAME = "publish"
+Language = Literal["en", "zh"]
+
+
+class PublishRecord(Record):
+    """publish/publish.json."""
+
+    schema_version: Literal[1] = 1
+    repo: str
+    pull: int
+    action: Literal["created", "updated", "kept"]
+    url: str
+    comment: int
+    sha256: Sha256
+    at: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Prepared:
+    """What would be posted, where, and what that means for the comments that are there."""
+
+    place: comment.Place
+    draft: Draft
+    author: str | None
+    intent: comment.Intent
+
+
+def prepare(client: Client, loaded: Loaded, *, language: Language = "en") -> Prepared:
+    """Check everything and read everything; write nothing.
+
+    Raises:
+        HostError, PersonNeeded: the run may not be published, see `ready`.
+        RefusedError: GitHub refused.
+    """
+    must_hold(loaded)
+    pull = must_be_current(client, loaded)
+    run = loaded.run
+    draft = Draft(
+        kit=run.kit,
+        branch=run.settings.branch,
+        device=run.settings.device,
+        run=run.id,
+        started=run.started,
+        text=render.comment(loaded.story, loaded.plan, language=language),
+    )
+    _must_be_postable(draft.body)
+    place = comment.Place(repo=loaded.plan.upstream.repo, number=pull.number)
+    author = client.viewer()
+    return Prepared(place=place, draft=draft, author=author, intent=comment.intend(client, place, draft, author))
+
+
+def _must_be_postable(body: str) -> None:
+    """The last look before it leaves: what the rendering should have held."""
+    if len(body) > comment.LONGEST:
+        raise HostError(
+            "the comment is too long for GitHub",
+            why=f"it has {len(body)} characters after everything that may go was cut",
+            next_step="tell us: the template should have cut more",
+        )
+    if redact(body, env={}) != body:
+        raise HostError(
+            "the comment would show something that looks like a token",
+            why="it got past the masking of each value",
+            next_step="look at comment.md of the run, take the secret out of the plan or the logs, and tell us",
+        )
+
+
+def publish(client: Client, loaded: Loaded, prepared: Prepared) -> PublishRecord:
+    """Post it, and keep in the run folder what was posted.
+
+    Raises:
+        RefusedError: GitHub refused.
+        PersonNeeded: a person has edited our comment.
+    """
+    if prepared.author is None:
+        raise GitHubError(
+            "there is no token",
+            why="GitHub takes comments from somebody only",
+            next_step="set GH_TOKEN to a token with `pull-requests: write` on that repository",
+        )
+    with loaded.ledger.locked():
+        posted = comment.carry_out(client, prepared.place, prepared.draft, prepared.author)
+        record = PublishRecord(
+            repo=prepared.place.repo,
+            pull=prepared.place.number,
+            action=posted.action,
+            url=posted.url,
+            comment=posted.id,
+            sha256=hashlib.sha256(prepared.draft.body.encode()).hexdigest(),
+            at=now(),
+        )
+        _keep(loaded, record)
+    return record
+
+
+def _keep(loaded: Loaded, record: PublishRecord) -> None:
+    ledger = loaded.ledger
+    evidence = ledger.evidence(
+        ledger.write(f"{NAME}/publish.json", record),
+        claim=f"the comment was {record.action} at {record.url}",
+        command="backproof publish --publish",
+    )
+    result = StageResult(
+        stage=NAME, outcome=Outcome.PASS, sentence=f"{record.action} {record.url}", evidence=(evidence,)
+    )
+    stages = tuple(each for each in loaded.said.stages if each.stage != NAME)
+    ledger.save_run(loaded.said.model_copy(update={"stages": (*stages, result)}))
+    ledger.event("publish", action=record.action, url=record.url)

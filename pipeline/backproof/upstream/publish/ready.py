@@ -1,0 +1,183 @@
+"""Whether a run may be published. The folder may come from another machine, so nothing in it is taken at its word.
+
+Level and outcome are computed again from what the folder shows; run.json is only compared with them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from backproof.adapters.github import pulls
+from backproof.core.errors import HostError, PersonNeeded, PlanError
+from backproof.core.model import Outcome
+from backproof.core.plural import are, counted
+from backproof.kit import plan
+from backproof.rundir import loaded_run
+from backproof.rundir.ledger import RUN_FILE, Ledger
+from backproof.verdict import run_verdict
+from backproof.verdict.sentences import HEADLINES
+
+if TYPE_CHECKING:
+    from backproof.adapters.github import Client
+    from backproof.adapters.github.pulls import Pull
+    from backproof.kit.plan import Plan
+    from backproof.records.proof import Run
+    from backproof.rundir.loaded_run import Story
+
+_LARGEST = 32 * 1024 * 1024
+_SAYABLE = {Outcome.PASS, Outcome.FAIL}
+"""What is worth a comment upstream; "we could not tell" is for us to mend."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Loaded:
+    """A run as its folder shows it now, and the plan that it is about."""
+
+    ledger: Ledger
+    plan: Plan
+    story: Story
+    said: Run
+
+    @property
+    def run(self) -> Run:
+        return self.story.run
+
+
+def load(folder: Path, kit: Path | None = None) -> Loaded:
+    """Read a run folder and judge it again.
+
+    Args:
+        folder: the run.
+        kit: its plan; by default the one that run.json names. For a run of another machine, name your own.
+
+    Raises:
+        PlanError: no run of this version is there, or it is of another kit.
+    """
+    ledger = Ledger(folder)
+    said = _run(ledger)
+    the_plan = plan.load(kit or Path(said.settings.kit))
+    if the_plan.id != said.kit:
+        raise PlanError(
+            f"{folder}: this run is of kit {said.kit}, the plan is of {the_plan.id}",
+            why="a run is published by the plan that it was made with",
+            next_step="name the kit of the run with --kit",
+        )
+    told = loaded_run.read(ledger, loaded_run.before_report(said))
+    return Loaded(
+        ledger=ledger,
+        plan=the_plan,
+        story=replace(told, run=run_verdict.as_left(said, run_verdict.judged(told))),
+        said=said,
+    )
+
+
+def _run(ledger: Ledger) -> Run:
+    path = ledger.folder / RUN_FILE
+    if path.is_file() and path.stat().st_size > _LARGEST:
+        raise PlanError(f"{path}: too large", why=f"it has more than {_LARGEST} bytes", next_step="make the run again")
+    found = ledger.load_run()
+    if found is None:
+        raise PlanError(
+            f"{ledger.folder}: there is no run that can be read",
+            why="run.json is absent, cut, or of another version",
+            next_step="name a run folder; `backproof run` makes one",
+        )
+    return found
+
+
+def must_hold(loaded: Loaded) -> None:
+    """The evidence carries what would be said.
+
+    Raises:
+        HostError: evidence is missing or altered, or run.json says more than it carries.
+        PersonNeeded: the outcome is not one for upstream.
+    """
+    run, said = loaded.run, loaded.said
+    if altered := sorted(loaded.story.altered):
+        raise HostError(
+            f"{loaded.ledger.folder}: {counted(len(altered), 'evidence file')} {are(len(altered))} not what the run recorded",
+            why=f"missing, or with another hash: {', '.join(altered[:5])}",
+            next_step="bring the run folder over whole, or make the run again",
+        )
+    if said.level is not None and (run.level is None or said.level > run.level):
+        raise HostError(
+            f"{loaded.ledger.folder}: run.json says level {said.level}, its evidence carries {run.level}",
+            why="a level needs evidence of its own kind, from the same host and boot as the results",
+            next_step="run `backproof report --run` on the folder, and look at what it says is not established",
+        )
+    if run.outcome not in _SAYABLE:
+        raise PersonNeeded(
+            f"{loaded.ledger.folder}: {HEADLINES[run.outcome]}",
+            why=run.sentence,
+            next_step="settle what the report names, run again, and publish that",
+        )
+
+
+def must_be_current(client: Client, loaded: Loaded) -> Pull:
+    """The branch and the pull request are still those that the run is about.
+
+    Raises:
+        PersonNeeded: the branch moved on, the pull request has other commits, is closed or locked.
+        RefusedError: GitHub refused.
+    """
+    upstream = loaded.plan.upstream
+    if upstream.pull is None:
+        raise PlanError(
+            f"{loaded.plan.id}: the plan names no pull request",
+            why="[upstream] pull is where the comment would go",
+            next_step="add it to plan.toml",
+        )
+    pull = pulls.pull(client, upstream.repo, upstream.pull)
+    _open_to_us(pull)
+    _on_the_tip(client, loaded)
+    _its_commits(client, loaded, upstream.pull)
+    return pull
+
+
+def _open_to_us(pull: Pull) -> None:
+    # A closed backport needs no proof any more; a merged one still does: it is what people run.
+    closed = pull.state == "closed" and not pull.merged
+    if pull.locked or closed:
+        raise HostError(
+            f"{pull.html_url}: the conversation is {'locked' if pull.locked else 'closed'}",
+            why="its maintainers want no more comments there" if pull.locked else "it was closed without a merge",
+            next_step="ask them, and post comment.md of the run where they want it",
+        )
+
+
+def _on_the_tip(client: Client, loaded: Loaded) -> None:
+    pick = loaded.story.pick
+    if pick is None:
+        raise HostError(
+            f"{loaded.ledger.folder}: what landed cannot be read",
+            why="there is no pick/pick.json that holds",
+            next_step="make the run again",
+        )
+    tip = pulls.branch_tip(client, loaded.plan.upstream.repo, pick.branch)
+    if tip != pick.base:
+        raise PersonNeeded(
+            f"{pick.branch} is at {tip[:12]}, this run is of {pick.base[:12]}",
+            why="the branch has moved since, or the run was of another repository: nothing is known of the tip",
+            next_step="run again on the tip, and publish that run",
+        )
+
+
+def _its_commits(client: Client, loaded: Loaded, number: int) -> None:
+    """What was picked is upstream's, not somebody's reconstruction, and still part of a pull request of the plan."""
+    upstream = loaded.plan.upstream
+    picked = loaded.story.pick.commits if loaded.story.pick else ()
+    known = {each.sha for each in pulls.commits(client, upstream.repo, number)}
+    unknown = [each.source for each in picked if each.source not in known]
+    if unknown and upstream.original_pull:
+        original = pulls.pull(client, upstream.repo, upstream.original_pull)
+        known |= {original.merge_commit_sha or ""}
+        known |= {each.sha for each in pulls.commits(client, upstream.repo, upstream.original_pull)}
+        unknown = [each for each in unknown if each not in known]
+    if unknown:
+        raise PersonNeeded(
+            f"{upstream.repo}#{number} does not have {', '.join(each[:12] for each in unknown)}",
+            why="the pull request was pushed over since, or the run was of a reconstruction",
+            next_step="fetch the pull request, run again, and publish that run",
+        )

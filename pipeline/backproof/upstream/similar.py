@@ -1,0 +1,189 @@
+"""Finds issues of the upstream that look like a run's first scene, and says what they share.
+
+A few searches by the most telling words, then a ranking over what came back; a shared code alone says little, for many
+faults end in one code.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+from pydantic import ValidationError
+
+from backproof.adapters.github import issues
+from backproof.core.errors import PlanError
+from backproof.records.triage import TriageResult
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from backproof.adapters.github import Client
+    from backproof.adapters.github.issues import Issue
+    from backproof.kit.plan import Plan
+
+SEARCHES = 6
+_ROWS = 20
+_CODE = re.compile(r"(?<![\w.#])(?:[1-5]\d{5}|E[0-9A-Z]\d{4}|0x[0-9a-f]{2,8})(?!\w)", re.IGNORECASE)
+_MODEL = re.compile(r"\b(?=[A-Za-z.-]*\d)[A-Z][A-Za-z]+[A-Za-z0-9]*(?:[-.][A-Za-z0-9]+){0,5}\b")
+_MODE = re.compile(r"\b[A-Z]{3,}(?:_[A-Z0-9]+){1,5}\b")
+_WEIGHTS = {"kernel": 4, "kind": 3, "code": 2, "model": 2, "mode": 2}
+_STARS = ((9, "★★★"), (5, "★★"), (3, "★"))
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Fingerprint:
+    """What makes one fault like another."""
+
+    kind: str = ""
+    kernel: str = ""
+    codes: tuple[str, ...] = ()
+    model: str = ""
+    modes: tuple[str, ...] = ()
+
+    @property
+    def shown(self) -> dict[str, str]:
+        found = {
+            "kind": self.kind,
+            "kernel": self.kernel,
+            "code": ", ".join(self.codes),
+            "model": self.model,
+            "mode": ", ".join(self.modes),
+        }
+        return {name: value for name, value in found.items() if value}
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Alike:
+    """One issue with what it shares."""
+
+    number: int
+    title: str
+    url: str
+    state: str
+    kind: Literal["issue", "pull request"]
+    score: int
+    shared: tuple[str, ...]
+    differs: tuple[str, ...]
+
+    @property
+    def stars(self) -> str:
+        return next((stars for least, stars in _STARS if self.score >= least), "")
+
+
+def fingerprint(plan: Plan, scene: Path | None, *, model: str = "", mode: str = "") -> Fingerprint:
+    """From the first scene of a run; what it does not say, from the plan.
+
+    Raises:
+        PlanError: the file is not an answer of `backproof triage --json`, or nothing is known at all.
+    """
+    found = _scene(scene) if scene else None
+    first = found.first_scene if found else None
+    words = " ".join((plan.title, *plan.baseline.arguments, *plan.baseline.environment.values()))
+    codes = dict.fromkeys((found.code or "", *(each.code for each in (*found.chain, *found.codes))) if found else ())
+    result = Fingerprint(
+        kind=first.kind if first else (plan.triage.kind if plan.triage else ""),
+        kernel=(found.kernel or "") if found else "",
+        codes=tuple(filter(None, codes))[:4] or tuple(dict.fromkeys(_CODE.findall(words)))[:4],
+        model=model or next(iter(_MODEL.findall(plan.title)), ""),
+        modes=(mode,) if mode else tuple(dict.fromkeys(_MODE.findall(f"{words} {first.text if first else ''}")))[:2],
+    )
+    if not (result.kind or result.kernel or result.codes):
+        raise PlanError(
+            f"{plan.id}: there is nothing to search by",
+            why="no first scene was found in the run, and the plan names no code and no [triage] kind",
+            next_step="run `backproof triage --json` on the logs and name its file with --scene",
+        )
+    return result
+
+
+def _scene(path: Path) -> TriageResult:
+    try:
+        return TriageResult.model_validate_json(path.read_bytes())
+    except (OSError, ValidationError) as error:
+        raise PlanError(
+            f"{path}: no first scene can be read from it",
+            why=str(error).splitlines()[0],
+            next_step="name the file that `backproof triage --json` wrote",
+        ) from error
+
+
+def search(client: Client, repo: str, wanted: Fingerprint) -> tuple[Alike, ...]:
+    """The issues and pull requests that share most, best first.
+
+    Raises:
+        RefusedError: GitHub refused.
+    """
+    found: dict[int, Issue] = {}
+    for words in _queries(wanted)[: SEARCHES // 2]:
+        for kind in ("issue", "pr"):
+            for each in issues.search(client, repo, words, kind=kind):
+                found.setdefault(each.number, each)
+    ranked = sorted((_alike(each, wanted) for each in found.values()), key=lambda each: (-each.score, -each.number))
+    return tuple(each for each in ranked if each.score)[:_ROWS]
+
+
+def _queries(wanted: Fingerprint) -> list[str]:
+    """The most telling words first. A query has few words: the search wants all of them."""
+    telling = [wanted.kernel, *wanted.codes[:1], " ".join(filter(None, (_head(wanted.kind), wanted.model)))]
+    telling += [" ".join(filter(None, (wanted.model, *wanted.modes[:1]))), _head(wanted.kind)]
+    return [f'"{each}"' if " " not in each else each for each in dict.fromkeys(map(_plain, telling)) if each]
+
+
+def _plain(words: str) -> str:
+    """Words for a query: nothing in them is a qualifier or an operator."""
+    return " ".join(re.findall(r"[\w.-]+", words.replace(":", " ")))[:100]
+
+
+def _head(kind: str) -> str:
+    return kind.partition("-")[0]
+
+
+def _alike(issue: Issue, wanted: Fingerprint) -> Alike:
+    text = issue.text[:200_000]
+    shared = {
+        "kernel": [wanted.kernel] if _has(text, wanted.kernel) else [],
+        "kind": [wanted.kind] if _has(text, _head(wanted.kind)) else [],
+        "code": [each for each in wanted.codes if _has(text, each)],
+        "model": [wanted.model] if _has(_squeezed(text), _squeezed(wanted.model)) else [],
+        "mode": [each for each in wanted.modes if _has(text, each)],
+    }
+    return Alike(
+        number=issue.number,
+        title=issue.title,
+        url=issue.html_url,
+        state=issue.state,
+        kind="pull request" if issue.pull else "issue",
+        score=sum(_WEIGHTS[name] for name, values in shared.items() if values),
+        shared=tuple(f"{name} {', '.join(values)}" for name, values in shared.items() if values),
+        differs=_other_codes(text, wanted.codes),
+    )
+
+
+def _has(text: str, word: str) -> bool:
+    return (
+        bool(word) and re.search(rf"(?<![A-Za-z0-9]){re.escape(word)}(?![A-Za-z0-9])", text, re.IGNORECASE) is not None
+    )
+
+
+def _squeezed(text: str) -> str:
+    """GLM-5.3-Flash, GLM5.3 Flash: a name's hyphens come and go."""
+    return re.sub(r"(?<=\w)[-_](?=\w)", "", text)
+
+
+def _other_codes(text: str, ours: tuple[str, ...]) -> tuple[str, ...]:
+    """Codes of the same numbering that are not ours: same place, another fault."""
+    lengths = {len(each) for each in ours if each.isdigit()}
+    seen = dict.fromkeys(each for each in _CODE.findall(text) if each.isdigit() and len(each) in lengths)
+    return tuple(f"code {each}" for each in seen if each not in ours and any(each[:3] == own[:3] for own in ours))[:3]
+
+
+def as_json(wanted: Fingerprint, rows: tuple[Alike, ...]) -> str:
+    """The result for programs."""
+    fields = ("number", "title", "url", "state", "kind", "score", "shared", "differs")
+    listed: list[dict[str, Any]] = [{name: getattr(each, name) for name in fields} for each in rows]
+    return json.dumps(
+        {"schema_version": 1, "fingerprint": wanted.shown, "similar": listed}, indent=2, ensure_ascii=False
+    )

@@ -1,0 +1,1 @@
+"""What results mean: judge, level, outcome, sentences, claims."""

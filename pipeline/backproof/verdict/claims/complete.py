@@ -1,0 +1,55 @@
+"""Claim 2: all files of the patch are in the target, not some."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from backproof.core.model import Evidence, Finding, Outcome
+from backproof.core.plural import are, counted, every
+from backproof.install.overlay.journal import NOT_A_FILE
+from backproof.records.proof import Claim
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from backproof.records.proof import InstalledFile
+
+
+def complete(files: Sequence[InstalledFile], found: dict[str, str | None], *, evidence: tuple[Evidence, ...]) -> Claim:
+    """Compare each installed file with the blob of the fixed tree.
+
+    Args:
+        files: with the SHA-256 of the release and of the fixed tree.
+        found: SHA-256 of what is there now, by path in the repository (None: absent).
+        evidence: where `found` is written down.
+    """
+    findings = tuple(_missing(each, found[each.path]) for each in files if found[each.path] != each.after)
+    outcome = Outcome.FAIL if findings else Outcome.PASS if files else Outcome.ERROR
+    return Claim(
+        name="complete", sentence=_sentence(files, findings), outcome=outcome, findings=findings, evidence=evidence
+    )
+
+
+def _sentence(files: Sequence[InstalledFile], findings: tuple[Finding, ...]) -> str:
+    if not files:
+        return "no file of the patch is installed: nothing can be told"
+    if findings:
+        lack = "lacks" if len(findings) == 1 else "lack"
+        where = ", ".join(each.where for each in findings)
+        return f"{len(findings)} of {counted(len(files), 'file')} {lack} the patch: {where}"
+    alike = "equal to its git blob" if len(files) == 1 else "each equal to its git blob"
+    return f"{every(len(files), 'file')} of the patch {are(len(files))} installed, {alike}"
+
+
+def _missing(file: InstalledFile, found: str | None) -> Finding:
+    if found is None:
+        text = f"{file.installed} is missing"
+    elif file.after is None:
+        text = f"{file.installed} is still there; the patch deletes it"
+    elif found == file.before:
+        text = f"{file.installed} is still the release's own file, without the patch"
+    elif found == NOT_A_FILE:
+        text = f"{file.installed} is {NOT_A_FILE}"
+    else:
+        text = f"{file.installed} is neither the release's nor the patch's (SHA-256 {found[:12]})"
+    return Finding(severity="fail", text=text, where=file.path)

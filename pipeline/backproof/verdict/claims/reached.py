@@ -1,0 +1,139 @@
+"""Claim 3: the changed lines are executed by the checks."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal
+
+from backproof.core.model import Evidence, Finding, Outcome, Record
+from backproof.core.plural import are, counted, every
+from backproof.records.proof import Claim
+from backproof.verdict.claims.lines import changed_lines
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from backproof.devices.check_result import CheckResult, Launch
+
+Way = Literal["executed", "launched", "not reached"]
+
+
+class LineReach(Record):
+    """One changed line of code, and how it was shown to be reached."""
+
+    path: str
+    line: int
+    way: Way
+
+
+class ReachRecord(Record):
+    """verify/reached.json."""
+
+    checks: tuple[str, ...]
+    lines: tuple[LineReach, ...]
+    without_code: tuple[str, ...] = ()
+    unreadable: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Subject:
+    """One Python file of the patch: its path in the repository, where it is installed, both versions."""
+
+    path: str
+    installed: str
+    before: bytes | None
+    after: bytes
+
+
+@dataclass(kw_only=True, slots=True)
+class Seen:
+    """What the checks together executed and launched, by installed file."""
+
+    lines: dict[str, set[int]] = field(default_factory=dict)
+    launches: list[Launch] = field(default_factory=list)
+
+    def add(self, result: CheckResult) -> None:
+        for file, lines in result.reached.items():
+            self.lines.setdefault(file, set()).update(lines)
+        self.launches.extend(result.launches)
+
+
+def reach(subjects: Iterable[Subject], seen: Seen, *, checks: Sequence[str], same_python: bool) -> ReachRecord:
+    """How each changed line of code was reached.
+
+    Args:
+        subjects: the Python files of the patch.
+        seen: what the checks did.
+        checks: their ids.
+        same_python: the target's Python reports lines as ours does; otherwise a line of the same statement counts.
+    """
+    lines: list[LineReach] = []
+    without_code, unreadable = [], []
+    for subject in subjects:
+        try:
+            changed = changed_lines(subject.before, subject.after)
+        except (SyntaxError, ValueError) as error:
+            unreadable.append(f"{subject.path}: {error}")
+            continue
+        if not changed.executable:
+            without_code.append(subject.path)
+        for line in sorted(changed.executable):
+            around = frozenset({line}) if same_python else changed.statement[line]
+            lines.append(LineReach(path=subject.path, line=line, way=_way(subject, line, around, seen)))
+    return ReachRecord(
+        checks=tuple(checks), lines=tuple(lines), without_code=tuple(without_code), unreadable=tuple(unreadable)
+    )
+
+
+def _way(subject: Subject, line: int, around: frozenset[int], seen: Seen) -> Way:
+    if around & seen.lines.get(subject.installed, set()):
+        return "executed"
+    return "launched" if any(_launched(subject, line, each) for each in seen.launches) else "not reached"
+
+
+def _launched(subject: Subject, line: int, launch: Launch) -> bool:
+    """Coverage cannot see into a compiled kernel; the hash of the source that was compiled stands for its lines."""
+    if launch.file != subject.installed or not launch.first_line <= line <= launch.last_line or not launch.count:
+        return False
+    text = b"\n".join(subject.after.split(b"\n")[launch.first_line - 1 : launch.last_line]) + b"\n"
+    return hashlib.sha256(text).hexdigest() == launch.source_sha256
+
+
+def claim(record: ReachRecord, *, evidence: tuple[Evidence, ...]) -> Claim:
+    """FAIL names every changed line that no check reached; nothing to reach is no pass."""
+    ways = Counter(each.way for each in record.lines)
+    findings = [
+        Finding(severity="fail", text="changed, and not reached by the checks", where=f"{each.path}:{each.line}")
+        for each in record.lines
+        if each.way == "not reached"
+    ]
+    findings += [
+        Finding(severity="warning", text=f"cannot be read by our Python: {each}") for each in record.unreadable
+    ]
+    findings += [
+        Finding(severity="note", text="the patch leaves no changed line with code there", where=each)
+        for each in record.without_code
+    ]
+    outcome, sentence = _verdict(record, ways)
+    return Claim(name="reached", sentence=sentence, outcome=outcome, findings=tuple(findings), evidence=evidence)
+
+
+def _verdict(record: ReachRecord, ways: Counter[Way]) -> tuple[Outcome, str]:
+    total, checks = len(record.lines), ", ".join(record.checks)
+    if ways["not reached"]:
+        missed = [f"{each.path}:{each.line}" for each in record.lines if each.way == "not reached"]
+        listed = ", ".join(missed[:8]) + (f" and {len(missed) - 8} more" if len(missed) > 8 else "")
+        return (
+            Outcome.FAIL,
+            f"{len(missed)} of {counted(total, 'changed line')} of code {are(len(missed))} not reached by {checks}: {listed}",
+        )
+    if record.unreadable:
+        return Outcome.ERROR, f"the changed lines cannot be told: {record.unreadable[0]}"
+    if not total:
+        return Outcome.INCONCLUSIVE, "the patch changes no line of code that could be reached"
+    return Outcome.PASS, (
+        f"{every(total, 'changed line')} of code {are(total)} reached by {checks}: {ways['executed']} executed, "
+        f"{ways['launched']} in kernels launched from the same source"
+    )

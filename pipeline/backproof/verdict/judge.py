@@ -1,0 +1,183 @@
+"""What a check's result means for its arm: red before green, FAIL apart from ERROR. Pure functions."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+from backproof.core.model import Arm, Outcome
+from backproof.records.proof import Case
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from backproof.core.model import Evidence
+    from backproof.devices.check_result import CheckResult, Loaded, TestResult
+    from backproof.kit.plan import Check, Expected
+
+Verdict = Literal["as-expected", "not-discriminating", "not-reproduced", "unexpected", "failed", "error"]
+
+OUTCOMES: dict[Verdict, Outcome] = {
+    "as-expected": Outcome.PASS,
+    "not-discriminating": Outcome.INCONCLUSIVE,
+    "not-reproduced": Outcome.INCONCLUSIVE,
+    "unexpected": Outcome.INCONCLUSIVE,
+    "failed": Outcome.FAIL,
+    "error": Outcome.ERROR,
+}
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Subject:
+    """Which check, under which operator model (or on which device), on which arm, and what it must show."""
+
+    check: Check
+    model: str
+    arm: Arm
+    expected: Expected
+
+
+def case(
+    subject: Subject, result: CheckResult, *, hashes: Mapping[str, str | None], evidence: Sequence[Evidence]
+) -> Case:
+    """Judge one result.
+
+    Args:
+        hashes: SHA-256 that each installed file of the patch has on this arm, by absolute path.
+    """
+    observed, why = observe(result, hashes)
+    verdict = judge(subject.expected, subject.arm, observed)
+    failed = [each for each in result.tests if each.outcome in {"failed", "error"}]
+    return Case(
+        check=subject.check.id,
+        model=subject.model,
+        arm=subject.arm,
+        role=subject.expected.role,
+        expected=subject.expected.of(subject.arm),
+        observed=observed,
+        verdict=verdict,
+        sentence=_sentence(subject, observed, verdict, why),
+        steps=len(result.tests),
+        steps_failed=len(failed),
+        faults=dict(Counter(kind for each in failed if (kind := _kind(each)) != "fail")),
+        observations=summed(result.tests),
+        first=_first(failed),
+        seconds=round(sum(each.seconds for each in result.tests), 3),
+        evidence=tuple(evidence),
+    )
+
+
+def observe(result: CheckResult, hashes: Mapping[str, str | None]) -> tuple[str, str]:
+    """One word for what the check showed, and why when that word is `error`.
+
+    The code that ran must be the arm's: otherwise the result says nothing about the arm.
+    """
+    if result.error is not None:
+        return "error", told(result.error)
+    ran = [each for each in result.tests if each.outcome != "skipped"]
+    if not ran:
+        return "error", f"nothing ran ({len(result.tests)} skipped, pytest ended with {result.pytest_exit})"
+    if strange := _not_this_arm(result, hashes):
+        return "error", strange
+    kinds = sorted({_kind(each) for each in ran if each.outcome != "passed"})
+    if not kinds:
+        return "pass", ""
+    return (kinds[0] if kinds == ["fail"] else f"fault:{kinds[0]}") if len(
+        kinds
+    ) == 1 else f"mixed:{'+'.join(kinds)}", ""
+
+
+def told(error: Mapping[str, Any]) -> str:
+    """One line of what the check's process said of its own end: the word, and the last line of the trace."""
+    lines = [each.strip() for each in str(error.get("trace", "")).splitlines() if each.strip()]
+    return ": ".join([str(error.get("what", "the check could not run")), *lines[-1:]])[:500]
+
+
+def _not_this_arm(result: CheckResult, hashes: Mapping[str, str | None]) -> str:
+    if not any(each.file in hashes for each in result.loaded):
+        return "none of the patch's files was loaded by the check"
+    wrong = other_code(result.loaded, hashes)
+    return f"not the code of this arm was loaded: {', '.join(wrong)}" if wrong else ""
+
+
+def other_code(loaded: Iterable[Loaded], hashes: Mapping[str, str | None]) -> list[str]:
+    """Files whose code, as the process took it, is not known to be the one that is wanted."""
+    return [
+        each.file for each in loaded if each.file in hashes and {each.sha256, each.source_sha256} != {hashes[each.file]}
+    ]
+
+
+def _kind(test: TestResult) -> str:
+    """The first fault's kind; what follows a fault only echoes it."""
+    return test.faults[0].kind if test.faults else "fail"
+
+
+def judge(expected: Expected, arm: Arm, observed: str) -> Verdict:
+    """Compare what an arm showed with what the plan says that it must show."""
+    if observed == "error":
+        return "error"
+    wanted = expected.of(arm)
+    if expected.role == "proof" and arm is Arm.BASE:
+        return _judge_base(wanted, observed)
+    if observed == wanted:
+        return "as-expected"
+    return "failed" if wanted == "pass" and arm is not Arm.BASE else "unexpected"
+
+
+def _judge_base(wanted: str, observed: str) -> Verdict:
+    if observed == "pass":
+        return "not-discriminating"
+    return "as-expected" if observed == wanted else "not-reproduced"
+
+
+def outcome(cases: Sequence[Case]) -> tuple[Outcome, str]:
+    """The outcome of all cases together, with one sentence."""
+    proofs = [each for each in cases if each.role == "proof"]
+    if not proofs:
+        return Outcome.INCONCLUSIVE, "the plan has no proof for this device: guards alone show nothing"
+    groups: dict[Verdict, list[Case]] = {}
+    for each in cases:
+        groups.setdefault(each.verdict, []).append(each)
+    order: tuple[Verdict, ...] = ("failed", "error", "not-discriminating", "not-reproduced", "unexpected")
+    for verdict in order:
+        if verdict in groups:
+            first = groups[verdict][0]
+            return OUTCOMES[
+                verdict
+            ], f"{len(groups[verdict])} of {len(cases)} cases {verdict.replace('-', ' ')}: {first.sentence}"
+    return Outcome.PASS, f"all {len(cases)} cases as the plan expects, {len(proofs)} of them proofs"
+
+
+def _sentence(subject: Subject, observed: str, verdict: Verdict, why: str) -> str:
+    name = f"{subject.check.id} under {subject.model} on {subject.arm}"
+    wanted = subject.expected.of(subject.arm)
+    said: dict[Verdict, str] = {
+        "as-expected": f"{observed}, as the plan expects",
+        "not-discriminating": "passes without the fix, so it proves nothing",
+        "not-reproduced": f"showed {observed} and not the fault {wanted}: not reproduced",
+        "unexpected": f"showed {observed} where the plan expects {wanted}",
+        "failed": f"showed {observed} where it must pass",
+        "error": f"could not be told: {why}",
+    }
+    return f"{name}: {said[verdict]}"
+
+
+def _first(failed: Sequence[TestResult]) -> str:
+    if not failed:
+        return ""
+    test = failed[0]
+    return f"{test.nodeid}: {test.faults[0].text if test.faults else test.message}"[:1000]
+
+
+def summed(tests: Iterable[TestResult]) -> dict[str, Any]:
+    """Observations over all steps: how often each value was seen; for numbers the range."""
+    words: dict[str, Counter[str]] = {}
+    numbers: dict[str, list[float]] = {}
+    for name, value in ((name, value) for test in tests for name, value in test.observations.items()):
+        if isinstance(value, (int, float)) and not isinstance(value, bool):
+            numbers.setdefault(name, []).append(float(value))
+        else:
+            words.setdefault(name, Counter())[str(value).lower()] += 1
+    ranges = {name: {"min": min(values), "max": max(values)} for name, values in numbers.items()}
+    return {**{name: dict(counts) for name, counts in words.items()}, **ranges}

@@ -1,0 +1,226 @@
+"""What a run amounts to: outcome, level, arms and one sentence, computed from evidence of their own kind.
+
+A stage's word is not enough: a pass whose evidence is missing or altered, or whose record cannot be read, is "could not
+tell"; a check that does not tell the arms apart proves nothing, whatever the stage made of it. All but `summarise` is
+pure.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from backproof.core.model import Arm, Level, Outcome, worst
+from backproof.devices import DEVICES
+from backproof.records.proof import ArmSummary
+from backproof.rundir.loaded_run import AFTERWARDS, BESIDE, read
+from backproof.verdict import judge, sentences
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from backproof.records.proof import Case, DeviceInventory, Run, StageResult, ValidateRecord
+    from backproof.rundir.ledger import Ledger
+    from backproof.rundir.loaded_run import Story
+
+FILES = ("comment.md", "report.html", "junit.xml")
+"""What the report stage writes, beside run.json."""
+UNFINISHED = "the command has not finished"
+_RECORDED = ("pick", "fixup", "install", "verify", "validate", "serve", "upstream-tests")
+
+
+def summarise(run: Run, ledger: Ledger) -> Run:
+    """The run as run.json should have it: the verdict from what the folder shows now, and the reports that are there."""
+    reported = any(each.stage == "report" for each in run.stages)
+    files = {name: name for name in FILES if reported and (ledger.folder / name).is_file()}
+    return judged(read(ledger, run)).model_copy(update={"files": files})
+
+
+def unfinished(run: Run) -> Run:
+    """What run.json says until the end: a command that is killed must not leave the verdict of another one."""
+    facts: dict[str, Any] = {
+        "outcome": Outcome.ERROR,
+        "level": None,
+        "sentence": UNFINISHED,
+        "arms": {},
+        "files": {},
+    }
+    return run.model_copy(update=facts)
+
+
+def as_left(said: Run, run: Run) -> Run:
+    """A run that is judged again, unless its command never ended: what it got to is then no verdict.
+
+    Args:
+        said: as run.json has it.
+        run: the same, judged from its evidence.
+    """
+    return unfinished(run) if said.sentence == UNFINISHED else run
+
+
+def judged(story: Story) -> Run:
+    """The story's run with outcome, level, arms, sentence, evidence and limits filled in."""
+    outcome, reached = run_outcome(story), level(story)
+    return story.run.model_copy(
+        update={
+            "outcome": outcome,
+            "level": None if reached is None else int(reached),
+            "arms": arm_summaries(story.cases),
+            "sentence": _sentence(story, outcome, reached),
+            "evidence": story.evidence,
+            "limits": (*(story.validate.limits if story.validate else ()), *declared_limits(story.cases)),
+        }
+    )
+
+
+def level(story: Story) -> Level | None:
+    """How strong the proof is; None when the backport did not even land."""
+    if not (_passed(story, "pick") and _passed(story, "fixup")):
+        return None
+    if not is_loaded(story):
+        return Level.PICKED
+    if story.validate is None or not is_proved(story):
+        return Level.LOADED
+    if inventory_holds(story.inventory, story.validate):
+        return Level.SERVED if is_served(story) else Level.DEVICE
+    return Level.EMULATED if _carried(story.validate.device) is Level.EMULATED else Level.LOADED
+
+
+def is_loaded(story: Story) -> bool:
+    """Whether the target was shown, from inside, to load the whole backport."""
+    if story.verify is None or story.verify.arm is not Arm.FIXED or not _passed(story, "verify"):
+        return False
+    named = {each.name for each in story.claims}
+    counted = [each for each in story.claims if not (each.name == "reached" and each.outcome is Outcome.SKIP)]
+    fine = all(each.outcome is Outcome.PASS and story.intact(each.evidence) for each in counted)
+    return fine and named >= {"loaded", "complete"}
+
+
+def is_proved(story: Story) -> bool:
+    """Whether the checks passed, each with evidence, and told the arms apart."""
+    fine = all(case_outcome(each) is Outcome.PASS and story.intact(each.evidence) for each in story.cases)
+    return _passed(story, "validate") and fine and bool(proofs(story.cases))
+
+
+def is_served(story: Story) -> bool:
+    """Whether services that we started told the arms apart under load, on the very device of the checks, in this boot."""
+    record, inventory = story.serve, story.inventory
+    if record is None or inventory is None or record.inventory != inventory or not _passed(story, "serve"):
+        return False
+    here = ("started", inventory.host, inventory.boot_id)
+    ours = all((each.origin, each.host, each.boot_id) == here and not each.spoiled for each in record.rounds)
+    fine = all(case_outcome(each) is Outcome.PASS and story.intact(each.evidence) for each in record.cases)
+    return bool(record.rounds) and ours and fine and bool(proofs(record.cases))
+
+
+def inventory_holds(inventory: DeviceInventory | None, validate: ValidateRecord) -> bool:
+    """Whether the results come from a real device: it named itself and its software, on this host, in this boot."""
+    if inventory is None or inventory.stand_in or _carried(validate.device) is not Level.DEVICE:
+        return False
+    facts = validate.device_facts
+    here = (validate.device, facts.get("host"), facts.get("boot_id"))
+    same = (inventory.device, inventory.host, inventory.boot_id) == here
+    return same and all((inventory.host, inventory.boot_id, inventory.driver, inventory.runtime))
+
+
+def _carried(device: str) -> Level | None:
+    """What a pass there can carry; nothing for a name that we do not know."""
+    found = DEVICES.get(device)
+    return found.LEVEL if found else None
+
+
+def proofs(cases: Iterable[Case]) -> tuple[tuple[str, str], ...]:
+    """The (check, model) pairs that are red on base and green on fixed."""
+    seen = {(each.check, each.model, each.arm): each.observed for each in cases if each.role == "proof"}
+    red = [(check, model) for (check, model, arm), observed in seen.items() if arm is Arm.BASE and observed != "pass"]
+    return tuple(each for each in red if seen.get((*each, Arm.FIXED)) == "pass")
+
+
+def case_outcome(case: Case) -> Outcome:
+    """What one case means for the run; a proof that passes on base is none, whatever its verdict says."""
+    if case.role == "proof" and case.arm is Arm.BASE and case.observed == "pass":
+        return Outcome.INCONCLUSIVE
+    return judge.OUTCOMES[case.verdict]
+
+
+def stage_outcome(stage: StageResult, story: Story) -> Outcome:
+    """The stage's own outcome, unless it is a pass that nothing shows any more."""
+    if stage.outcome is not Outcome.PASS:
+        return stage.outcome
+    unread = stage.stage in _RECORDED and getattr(story, stage.stage.replace("-", "_")) is None
+    return Outcome.PASS if story.intact(stage.evidence) and not unread else Outcome.ERROR
+
+
+def _passed(story: Story, name: str) -> bool:
+    return any(each.stage == name and stage_outcome(each, story) is Outcome.PASS for each in story.stages)
+
+
+def run_outcome(story: Story) -> Outcome:
+    """Worst wins. Nothing ran, or nothing but skips: could not tell."""
+    told = [stage_outcome(each, story) for each in story.stages if each.stage not in AFTERWARDS | BESIDE]
+    if not set(told) - {Outcome.SKIP, Outcome.ABORTED}:
+        return Outcome.ERROR
+    return worst(each for each in (*told, *_details(story)) if each is not Outcome.SKIP)
+
+
+def _details(story: Story) -> Iterator[Outcome]:
+    yield from (each.outcome for each in story.claims)
+    cases = (*story.cases, *story.served)
+    yield from (case_outcome(each) for each in cases)
+    told = [each.evidence for each in story.claims] + [each.evidence for each in cases]
+    if any(evidence and not story.intact(evidence) for evidence in told):
+        yield Outcome.ERROR
+    if _passed(story, "validate") and not proofs(story.cases):
+        yield Outcome.INCONCLUSIVE
+    yield from (each.outcome for each in story.stages if each.stage in AFTERWARDS)
+
+
+def arm_summaries(cases: Iterable[Case]) -> dict[Arm, ArmSummary]:
+    """Each arm over all its cases, in the order base, pick, fixed."""
+    cases = tuple(cases)
+    return {arm: _arm_summary(own) for arm in Arm if (own := [each for each in cases if each.arm is arm])}
+
+
+def _arm_summary(cases: list[Case]) -> ArmSummary:
+    erred = [each for each in cases if each.verdict == "error"]
+    red = [each for each in cases if _is_red(each)]
+    return ArmSummary(
+        outcome=worst([Outcome.PASS, *(Outcome.FAIL for _ in red), *(Outcome.ERROR for _ in erred)]),
+        as_expected=all(case_outcome(each) is Outcome.PASS for each in cases),
+        sentence=sentences.arm_sentence(cases, red),
+    )
+
+
+def _is_red(case: Case) -> bool:
+    """Whether a case counts against its arm: not what the plan says of guards and limits, nor what a later arm is for."""
+    later = case.role != "proof" or (case.arm is not Arm.BASE and case.expected != "pass")
+    return case.observed != "pass" and case.verdict != "error" and not (later and case.verdict == "as-expected")
+
+
+def declared_limits(cases: Iterable[Case]) -> tuple[str, ...]:
+    """What stays red with the whole backport, as the plan says that it would."""
+    held = [each for each in cases if each.role == "limit" and each.arm is Arm.FIXED and each.observed != "pass"]
+    return tuple(dict.fromkeys(each.sentence for each in held))
+
+
+def _sentence(story: Story, outcome: Outcome, reached: Level | None) -> str:
+    if outcome is not Outcome.PASS:
+        return sentences.other_sentence(outcome, _cause(story, outcome))
+    return sentences.pass_sentence(
+        reached,
+        branch=story.run.settings.branch,
+        device=story.validate.device if story.validate else "",
+        proofs=len(proofs(story.cases)),
+        limits=len(declared_limits(story.cases)),
+    )
+
+
+def _cause(story: Story, outcome: Outcome) -> str:
+    """The first thing that has the run's outcome, in the words of the one who found it."""
+    for stage in (each for each in story.stages if each.stage not in BESIDE):
+        if stage.outcome is outcome:
+            return f"{stage.stage}: {stage.sentence}"
+        if stage.stage not in AFTERWARDS and stage_outcome(stage, story) is outcome:
+            return f"{stage.stage}: evidence missing or altered"
+    found = [sentences.case_sentence(each) for each in (*story.cases, *story.served) if case_outcome(each) is outcome]
+    found += [f"{each.name}: {each.sentence}" for each in story.claims if each.outcome is outcome]
+    return next(iter(found), sentences.NOTHING_ELSE[outcome])

@@ -1,0 +1,116 @@
+"""The sentences of a verdict. FAIL and ERROR never share words; words of hardware are reached from level 3 only."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from backproof.core.model import Level, Outcome
+from backproof.core.plural import counted
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from backproof.records.proof import Case
+
+LEVEL_NAMES = {
+    Level.PICKED: "picked",
+    Level.LOADED: "loaded",
+    Level.EMULATED: "emulated",
+    Level.DEVICE: "device checks",
+    Level.SERVED: "served under load",
+}
+HEADLINES = {
+    Outcome.PASS: "PASS",
+    Outcome.SKIP: "NOTHING RAN: no verdict",
+    Outcome.ABORTED: "STOPPED before a verdict",
+    Outcome.INCONCLUSIVE: "INCONCLUSIVE: what ran decides nothing",
+    Outcome.ERROR: "ERROR: no verdict, we could not tell",
+    Outcome.PERSON: "A PERSON IS NEEDED: no verdict yet",
+    Outcome.FAIL: "FAIL: the backport does not hold",
+}
+TRIAGE_HEADLINES = {
+    "first-scene": ("First scene found", "fail"),
+    "only-echoes": ("Only echoes: the cause is not in these files", "inconclusive"),
+    "nothing": ("No failure found", "pass"),
+}
+"""The heading of each outcome of a triage, and the tone in which it is shown."""
+NOTHING_ELSE = {
+    Outcome.PASS: "",
+    Outcome.SKIP: "no stage ran",
+    Outcome.ABORTED: "no stage ran to its end",
+    Outcome.INCONCLUSIVE: "no proof is red without the backport and green with it",
+    Outcome.ERROR: "nothing ran, or its evidence is missing or altered",
+    Outcome.PERSON: "see the stages",
+    Outcome.FAIL: "see the stages",
+}
+_NOT_LANDED = "PASS of the stages that ran; no level is reached: nothing was picked"
+_PASSES = {
+    Level.PICKED: "the backport lands on {branch}; nothing of it was loaded or run",
+    Level.LOADED: "the target loads, whole, what was picked on {branch}; no check was judged",
+    Level.EMULATED: "{proofs} on {branch} red without the backport and green with it, {where}; not run on a device",
+    Level.DEVICE: "{proofs} on {branch} red without the backport and green with it, on the device itself",
+    Level.SERVED: "{proofs} on {branch} red without the backport and green with it, on the device itself and under load",
+}
+_UNSHOWN = (
+    "{proofs} on {branch} red without the backport and green with it, {where}; "
+    "nothing shows which device that was: there is no inventory of it from the same host and boot"
+)
+_WHERE = {"emulator": "under emulation on a CPU", "cpu": "on a plain CPU, where nothing is emulated"}
+_OTHERWISE_CALLED = {"cpu": {Level.EMULATED: "checked on a CPU"}}
+"""The same level by another name: what ran as it is was not emulated."""
+
+
+def level_names(device: str) -> dict[Level, str]:
+    """The levels in the words of a run on that device."""
+    return {**LEVEL_NAMES, **_OTHERWISE_CALLED.get(device, {})}
+
+
+def pass_sentence(level: Level | None, *, branch: str, device: str, proofs: int, limits: int) -> str:
+    """The verdict of a run that passed: how far it reaches is part of the sentence."""
+    if level is None:
+        return f"{_NOT_LANDED}."
+    form = _UNSHOWN if level is Level.LOADED and proofs else _PASSES[level]
+    said = form.format(branch=branch, proofs=counted(proofs, "proof"), where=_WHERE.get(device, f"on {device}"))
+    tail = f". {counted(limits, 'declared limit')} stay{'s' if limits == 1 else ''} red with it" if limits else ""
+    return f"PASS at level {int(level)} ({level_names(device)[level]}): {said}{tail}."
+
+
+def other_sentence(outcome: Outcome, cause: str) -> str:
+    """The verdict of a run that did not pass, with what decided it."""
+    return f"{HEADLINES[outcome]}. {cause.rstrip('.')}." if cause else f"{HEADLINES[outcome]}."
+
+
+def case_sentence(case: Case) -> str:
+    """The judge's sentence, which names check, model and arm, and the first thing that went wrong."""
+    return f"{case.sentence}; first: {case.first}" if case.first else case.sentence
+
+
+def arm_sentence(cases: Sequence[Case], red: Sequence[Case]) -> str:
+    """What one arm showed, counted; what the plan expects to be red still, and limits that it declares, are called so."""
+    said = _colour(cases, red)
+    known = {id(each) for each in red}  # equality would compare every case with every other
+    planned = [
+        each for each in cases if each.observed != "pass" and each.verdict == "as-expected" and id(each) not in known
+    ]
+    fixups = sum(each.role == "proof" for each in planned)
+    limits = sum(each.role == "limit" for each in planned)
+    said += [f"{counted(fixups, 'proof')} of a fix-up red"] if fixups else []
+    said += [f"{counted(limits, 'declared limit')} red"] if limits else []
+    other = [each for each in cases if each.verdict != "as-expected"]
+    return "; ".join([*said, "as the plan expects" if not other else _not_expected(other)])
+
+
+def _colour(cases: Sequence[Case], red: Sequence[Case]) -> list[str]:
+    """What is red, and what nobody knows the colour of: that is not called green."""
+    kinds = ", ".join(f"{kind} {count}" for kind, count in sorted(Counter(each.observed for each in red).items()))
+    unknown = sum(each.verdict == "error" for each in cases)
+    if not red and not unknown:
+        return ["green in every case that must be"]
+    said = f"{len(red)} of {len(cases)} cases red ({kinds})" if red else "no case red"
+    return [said, f"{unknown} of {len(cases)} cases could not be told"] if unknown else [said]
+
+
+def _not_expected(cases: Sequence[Case]) -> str:
+    kinds = ", ".join(f"{count} {kind}" for kind, count in sorted(Counter(each.verdict for each in cases).items()))
+    return f"not as the plan expects: {kinds}"

@@ -1,0 +1,62 @@
+"""The layout of the package: what shadows it not, what runs elsewhere, how large its parts may be."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import backproof
+import pytest
+
+PACKAGE = Path(backproof.__file__).parent
+TARGET = PACKAGE / "target"
+COMMAND = Path(sys.executable).with_name("backproof")
+_BROKEN = 'raise RuntimeError("this module is not Backproof")\n'
+
+
+def call(argv: list[str], folder: Path, **env: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        argv, cwd=folder, env={"PATH": "/usr/bin:/bin", **env}, capture_output=True, text=True, check=False
+    )
+
+
+@pytest.mark.parametrize("name", ["pipeline.py", "backproof.py"])
+def test_a_module_of_that_name_in_the_current_folder_does_not_break_the_command(tmp_path: Path, name: str) -> None:
+    (tmp_path / name).write_text(_BROKEN)
+    done = call([str(COMMAND), "plan", "check", "nothing"], tmp_path)
+    assert (done.returncode, "Traceback" in done.stderr) == (2, False), done.stderr
+
+
+def test_a_pipeline_module_on_the_python_path_does_not_break_the_command(tmp_path: Path) -> None:
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "elsewhere" / "pipeline.py").write_text(_BROKEN)
+    done = call([str(COMMAND), "plan", "check", "nothing"], tmp_path, PYTHONPATH=str(tmp_path / "elsewhere"))
+    assert (done.returncode, "Traceback" in done.stderr) == (2, False), done.stderr
+
+
+def test_python_m_backproof_is_the_command(tmp_path: Path) -> None:
+    done = call([sys.executable, "-m", "backproof", "--version"], tmp_path)
+    assert done.stdout == call([str(COMMAND), "--version"], tmp_path).stdout
+    assert done.returncode == 0
+
+
+def test_what_runs_in_the_target_imports_nothing_of_ours() -> None:
+    files = sorted(TARGET.rglob("*.py"))
+    assert len(files) > 20
+    for path in files:
+        named = {name for node in ast.walk(ast.parse(path.read_text("utf-8"))) for name in _imported(node)}
+        assert not {name for name in named if name.split(".")[0] == "backproof"}, path
+
+
+def _imported(node: ast.AST) -> list[str]:
+    if isinstance(node, ast.Import):
+        return [alias.name for alias in node.names]
+    return [node.module or ""] if isinstance(node, ast.ImportFrom) else []
+
+
+def test_the_package_has_few_boxes_and_fewer_loose_modules() -> None:
+    boxes = [path for path in PACKAGE.iterdir() if path.name not in {"__init__.py", "__pycache__", "py.typed"}]
+    assert len(boxes) <= 26
+    assert len([path for path in boxes if path.suffix == ".py"]) <= 3
