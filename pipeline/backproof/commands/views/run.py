@@ -28,6 +28,7 @@ _COLOURS = {
     Outcome.SKIP: "dim",
     Outcome.ABORTED: "magenta",
     Outcome.INCONCLUSIVE: "yellow",
+    Outcome.RUNNING: "magenta",
     Outcome.ERROR: "magenta",
     Outcome.PERSON: "yellow",
     Outcome.FAIL: "red",
