@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 from backproof.core.errors import DeviceError, ExitCode, PlanError
-from backproof.core.model import Level, Outcome, worst
+from backproof.core.model import Level, Outcome, StageRole, worst
 from backproof.devices import DEVICES, get
-from backproof.stages import STAGES
+from backproof.stages import PIPELINE, REGISTRY, STAGES
 
 if TYPE_CHECKING:
     from backproof.devices.protocol import Device
@@ -20,15 +20,19 @@ if TYPE_CHECKING:
 def test_a_stage_says_what_it_is(stage: Stage) -> None:
     names = [each.NAME for each in STAGES]
     assert names.count(stage.NAME) == 1
-    assert set(stage.NEEDS) <= set(names[: names.index(stage.NAME)])
+    assert {REGISTRY.name_of(kind) for kind in stage.NEEDS} <= set(names[: names.index(stage.NAME)])
+    assert stage.RECORD in {other.RECORD for other in STAGES}
+    assert [other.RECORD for other in STAGES].count(stage.RECORD) == 1
+    assert stage.ROLE in StageRole
     assert isinstance(stage.REUSABLE, bool)
     assert callable(stage.inputs)
     assert callable(stage.run)
 
 
-def test_report_comes_last_and_needs_nothing() -> None:
-    assert STAGES[-1].NAME == "report"
-    assert STAGES[-1].NEEDS == ()
+def test_the_report_comes_last_in_every_run_and_needs_nothing() -> None:
+    assert PIPELINE[-1].ROLE is StageRole.AFTERWARDS
+    assert PIPELINE[-1].NEEDS == ()
+    assert [stage.NAME for stage in PIPELINE] == ["pick", "fixup", "install", "verify", "validate", "triage", "report"]
 
 
 @pytest.mark.parametrize("name", DEVICES)

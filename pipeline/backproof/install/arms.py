@@ -6,7 +6,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from backproof.adapters.git import Store
 from backproof.core.model import Arm
 from backproof.install import overlay, patch, pip_build
 from backproof.install.overlay import Change

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
-from backproof.adapters.git import Store
 from backproof.core.errors import PlanError
 from backproof.core.model import Arm
 from backproof.install import distribution
@@ -17,6 +16,7 @@ from backproof.records.proof import FixupRecord, InstallRecord, PickRecord
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from backproof.adapters.git import Store
     from backproof.rundir.context import Context
 
 

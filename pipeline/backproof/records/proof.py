@@ -11,7 +11,6 @@ from pydantic import Field
 
 from backproof.core.model import Arm, Evidence, Finding, Outcome, Record, Sha256, ShownPath
 
-
 PATCH_FILE = "backport.mbox"
 """The whole backport in mail format, beside fixup.json."""
 UPSTREAM_FILE = "upstream.mbox"

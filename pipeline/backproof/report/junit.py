@@ -15,6 +15,7 @@ from junitparser import JUnitXml
 from backproof.core.escape import bounded, plain
 from backproof.core.model import Arm, Outcome, StageRole
 from backproof.core.redaction import redact
+from backproof.rundir.subject import contradictions
 from backproof.verdict.run_verdict import case_outcome, stage_outcome
 from backproof.verdict.sentences import case_sentence
 
@@ -57,7 +58,7 @@ def _stage_case(story: LoadedRun, stage: StageResult) -> TestCase:
     case = TestCase(_clean(stage.stage), classname="backproof.stage", elapsed_sec=stage.seconds)
     outcome = stage_outcome(stage, story)
     if outcome is not stage.outcome:
-        return _mark(case, Outcome.ERROR, "evidence missing or altered")
+        return _mark(case, Outcome.ERROR, contradictions(story).get(stage.stage, "evidence missing or altered"))
     case.stdout = _clean(f"{stage.sentence}{' (reused: equal inputs)' if stage.reused else ''}")
     # What is no part of the proof says how it ended, and is not red: nothing is wrong with the backport or the run.
     beside = story.registry.role_of(stage.stage) is StageRole.BESIDE

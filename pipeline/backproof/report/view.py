@@ -17,6 +17,7 @@ from backproof.report.load_charts import charts
 from backproof.report.patch_diff import sides
 from backproof.report.timeline import Timeline
 from backproof.rundir.loaded_run import patch_paths, record_paths
+from backproof.rundir.subject import contradictions
 from backproof.verdict.run_verdict import case_outcome
 from backproof.verdict.sentences import HEADLINES, level_names
 
@@ -164,7 +165,11 @@ class Outline:
             if stage.evidence and not (self.short and stage.stage in landing)
             for each in stage.findings
         ]
-        found += [(each, self._stage_of(VerifyRecord), claim.evidence) for claim in self.story.claims for each in claim.findings]
+        found += [
+            (each, self._stage_of(VerifyRecord), claim.evidence)
+            for claim in self.story.claims
+            for each in claim.findings
+        ]
         once: dict[Finding, tuple[Finding, str, tuple[Evidence, ...]]] = {each[0]: each for each in reversed(found)}
         kept = [each for each in reversed(once.values()) if not self.short or each[0].severity != "note"]
         return self._rows(sorted(kept, key=lambda each: _WEIGHT[each[0].severity]), _FINDINGS_LONG)
@@ -176,6 +181,7 @@ class Outline:
         said = [f"{each.stage}: {each.outcome}: {each.sentence}" for each in ended]
         ran = {each.stage for each in self.run.stages}
         said += [f"{name}: not run" for name in self.story.registry.path_to(ValidateRecord) if name not in ran]
+        said += contradictions(self.story).values()
         gone = {path for path in self.numbers if path in self.story.altered}
         said += [f"evidence missing or altered, and not counted: {path}" for path in sorted(gone)]
         return self._rows(said)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 from backproof.adapters.git import Store
 from backproof.core.errors import PlanError
 from backproof.core.model import Record
+from backproof.kit.plan import load as load_plan
 from backproof.rundir.registry import StageFacts
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from backproof.rundir.registry import Registry
 
 R = TypeVar("R", bound=Record)
-O = TypeVar("O")
+OptionsT = TypeVar("OptionsT")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,16 +40,21 @@ class Context:
     """
 
     ledger: Ledger
-    plan: Plan
     kit: Path
     settings: Settings
     registry: Registry
     run: Run
     say: Callable[[str], None]
+    loaded_plan: Plan | None = None
     options: object = None
     hold: bool = False
     effects: ExitStack = field(default_factory=ExitStack)
     records: dict[type[Record], Record] = field(default_factory=dict)
+
+    @cached_property
+    def plan(self) -> Plan:
+        """The plan of the kit; what only adds to a finished run may not need it, and may not have the kit."""
+        return self.loaded_plan or load_plan(self.kit)
 
     @cached_property
     def store(self) -> Store:
@@ -68,14 +74,14 @@ class Context:
         if kind not in self.records:
             name = self.registry.name_of(beside or kind)
             path = f"{name}/{file or f'{name}.json'}"
-            record = self.ledger.read(path, kind)
-            if record is None:
+            read = self.ledger.read(path, kind)
+            if read is None:
                 raise PlanError(
                     f"{self.ledger.folder}: there is no {path}",
                     why=f"the stage {name} has not run here",
                     next_step=f"run `backproof {name} --run {self.ledger.folder}` first",
                 )
-            self.records[kind] = record
+            self.records[kind] = read
         record = self.records[kind]
         assert isinstance(record, kind)  # noqa: S101 - the key is the type
         return record
@@ -86,7 +92,7 @@ class Context:
         path = self.ledger.write(self.registry.path_of(type(record)), record)
         return self.ledger.evidence(path, claim=claim, command=command)
 
-    def option(self, kind: type[O]) -> O:
+    def option(self, kind: type[OptionsT]) -> OptionsT:
         """Return what the command line asked of this stage, or its defaults."""
         return self.options if isinstance(self.options, kind) else kind()
 

@@ -38,6 +38,8 @@ class Registry:
     """All stages, in the order in which each rests on those before it."""
 
     stages: tuple[StageFacts, ...]
+    on_request: tuple[StageFacts, ...] = ()
+    """Those that are not part of every run."""
 
     def name_of(self, record: type[Record]) -> str:
         """Return the name of the stage that leaves this record."""
@@ -55,6 +57,10 @@ class Registry:
     def role_of(self, name: str) -> StageRole:
         """Return a stage's role; a name that is no stage counts as proof, so that it cannot hide an outcome."""
         return next((stage.ROLE for stage in self.stages if name == stage.NAME), StageRole.PROOF)
+
+    def is_on_request(self, name: str) -> bool:
+        """Return whether a stage only runs when its own command asks for it."""
+        return name in {stage.NAME for stage in self.on_request}
 
     def position_of(self, name: str) -> int:
         """Return where a stage stands in the order; a name that is no stage stands last."""

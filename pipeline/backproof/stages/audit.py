@@ -9,11 +9,14 @@ from backproof.core.model import Outcome, Record, StageRole
 from backproof.core.plural import counted
 from backproof.records.audit import AuditRecord
 from backproof.records.proof import StageResult
+from backproof.upstream.audit import examine
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
 
+    from backproof.adapters.github import Client
     from backproof.rundir.context import Context
+    from backproof.upstream.audit import Subject
 
 NAME = "audit"
 NEEDS: tuple[type[Record], ...] = ()
@@ -24,21 +27,22 @@ REUSABLE = False
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Options:
-    """How to examine the pull request, and what the command line called it."""
+    """The pull request to examine, and what the command line called it."""
 
-    examine: Callable[[], AuditRecord]
-    subject: str
+    client: Client
+    subject: Subject
+    named: str
 
 
 def inputs(ctx: Context) -> Mapping[str, Any]:
-    return {"subject": ctx.option(Options).subject}
+    return {"subject": ctx.option(Options).named}
 
 
 def run(ctx: Context) -> StageResult:
     options = ctx.option(Options)
-    record = options.examine()
+    record = examine(options.client, options.subject)
     claim = f"what {record.repo}#{record.pull} was asked for and claims, at {record.head[:12]}"
-    evidence = ctx.keep(record, claim=claim, command=f"backproof audit {options.subject}")
+    evidence = ctx.keep(record, claim=claim, command=f"backproof audit {options.named}")
     parts = {"request": record.requests, "claim": record.claims, "finding": record.findings}
     sentence = ", ".join(counted(len(items), name) for name, items in parts.items())
     return StageResult(

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from backproof.core.model import Outcome, Record, StageRole
 from backproof.core.redaction import redact
+from backproof.host.compared import compare_host
 from backproof.records.host import DoctorRecord
 from backproof.records.proof import StageResult
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
 
     from backproof.rundir.context import Context
 
@@ -24,9 +26,10 @@ REUSABLE = False
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Options:
-    """How to compare this host with a kit's baseline."""
+    """The target's interpreter, and the launch arguments of its service."""
 
-    compare: Callable[[Context], DoctorRecord]
+    python: Path | None = None
+    arguments: tuple[str, ...] = ()
 
 
 def inputs(ctx: Context) -> Mapping[str, Any]:
@@ -34,7 +37,8 @@ def inputs(ctx: Context) -> Mapping[str, Any]:
 
 
 def run(ctx: Context) -> StageResult:
-    record = ctx.option(Options).compare(ctx)
+    options = ctx.option(Options)
+    record = compare_host(ctx.plan.baseline, options.python or Path(ctx.settings.python), options.arguments)
     # An environment variable may hold a secret, and the file is for others to read.
     rows = tuple(
         row.model_copy(update={"found": None if row.found is None else redact(row.found)}) for row in record.deviations

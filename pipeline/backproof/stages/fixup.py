@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 from unidiff.errors import UnidiffParseError
 from unidiff.patch import PatchSet
 
-from backproof.adapters.git import Store
 from backproof.core.errors import PersonNeeded, PlanError
 from backproof.core.model import Finding, Outcome, Record, StageRole
 from backproof.kit import insertion as anchored
@@ -17,7 +16,7 @@ from backproof.rundir.ledger import sha256_of
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from backproof.adapters.git import Worktree
+    from backproof.adapters.git import Store, Worktree
     from backproof.kit.plan import Fixup
     from backproof.rundir.context import Context
 

@@ -8,11 +8,14 @@ from typing import TYPE_CHECKING, Any
 from backproof.core.model import Outcome, Record, StageRole
 from backproof.records.proof import StageResult
 from backproof.records.publish import PublishRecord
+from backproof.upstream.publish import publish
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
 
+    from backproof.adapters.github import Client
     from backproof.rundir.context import Context
+    from backproof.upstream.publish import Prepared
 
 NAME = "publish"
 NEEDS: tuple[type[Record], ...] = ()
@@ -23,9 +26,10 @@ REUSABLE = False
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Options:
-    """How to post what was prepared."""
+    """What was prepared, and who posts it."""
 
-    post: Callable[[], PublishRecord]
+    client: Client
+    prepared: Prepared
 
 
 def inputs(ctx: Context) -> Mapping[str, Any]:
@@ -33,7 +37,8 @@ def inputs(ctx: Context) -> Mapping[str, Any]:
 
 
 def run(ctx: Context) -> StageResult:
-    record = ctx.option(Options).post()
+    options = ctx.option(Options)
+    record = publish(options.client, options.prepared)
     claim = f"the comment was {record.action} at {record.url}"
     evidence = ctx.keep(record, claim=claim, command="backproof publish --publish")
     sentence = f"{record.action} {record.url}"

@@ -13,18 +13,15 @@ from backproof import devices
 from backproof.core.errors import PlanError
 from backproof.core.model import Arm, Finding, Record, StageRole
 from backproof.core.time_budget import Budget
-from backproof.devices.ascend import host_identity
-from backproof.install import arms
 from backproof.records.proof import FixupRecord, InstallRecord, PickRecord, StageResult
 from backproof.records.serving import ServeRecord
 from backproof.serving import check
-from backproof.serving.testbed import Testbed
+from backproof.serving.run_testbed import host_facts, make_testbed
 from backproof.verdict import judge
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from backproof.devices.protocol import Session
     from backproof.kit.serving import Serve
     from backproof.rundir.context import Context
 
@@ -57,7 +54,7 @@ def inputs(ctx: Context) -> Mapping[str, Any]:
         "trees": [picked.base_tree, picked.head_tree, fixed.head_tree],
         "target": installed.model_dump(mode="json", exclude={"held"}),
         "python": ctx.settings.python,
-        "facts": facts(ctx),
+        "facts": host_facts(ctx),
         "serve": [each.model_dump(mode="json") for each in _chosen(ctx)],
         "baseline": ctx.plan.baseline.model_dump(mode="json"),
         "arms": options.which,
@@ -70,7 +67,7 @@ def run(ctx: Context) -> StageResult:
     device = devices.get(ctx.settings.device)
     env = {**ctx.plan.baseline.environment, **ctx.plan.verify.service.env}
     with device.opened(Path(ctx.settings.python), ctx.ledger.stage_folder(NAME), env) as session:
-        bed = testbed(ctx, session, options.budget.start(), env, options.model)
+        bed = make_testbed(ctx, session, options.budget.start(), env, options.model)
         found = [
             check.check(bed, each, arguments(ctx, each), options.which, seed=options.seed) for each in _chosen(ctx)
         ]
@@ -98,29 +95,8 @@ def chosen(ctx: Context, only: str | None) -> tuple[Serve, ...]:
     return found
 
 
-def facts(ctx: Context) -> dict[str, str]:
-    """The device's facts, and host and boot for every device: rounds of another place are not compared."""
-    here = host_identity.here()
-    described = devices.get(ctx.settings.device).describe(Path(ctx.settings.python))
-    return {"host": here.host, "boot_id": here.boot_id, **described}
-
-
 def arguments(ctx: Context, serve: Serve) -> tuple[str, ...]:
     return ctx.plan.baseline.arguments if serve.arguments is None else serve.arguments
-
-
-def testbed(ctx: Context, session: Session, budget: Budget, env: Mapping[str, str], model: str) -> Testbed:
-    return Testbed(
-        ledger=ctx.ledger,
-        python=Path(ctx.settings.python),
-        words={"kit": str(ctx.kit), "model": model},
-        env=env,
-        facts=facts(ctx),
-        session=session,
-        install=lambda arm: arms.installed(ctx, arm),
-        budget=budget,
-        say=ctx.say,
-    )
 
 
 def _merged(found: Sequence[ServeRecord]) -> ServeRecord:

@@ -1,7 +1,7 @@
 """What a run amounts to: outcome, level, arms and one sentence, computed from evidence of their own kind.
 
-A stage's word is not enough: a pass whose evidence is missing or altered, or whose record cannot be read, is "could not
-tell"; a check that does not tell the arms apart proves nothing, whatever the stage made of it. All but `summarise` is
+A stage's word is not enough: a pass whose evidence is missing or altered, or whose record cannot be read or names another
+branch or device than the run, is "could not tell"; a check that does not tell the arms apart proves nothing, whatever the stage made of it. All but `summarise` is
 pure.
 """
 
@@ -21,6 +21,7 @@ from backproof.records.proof import (
 )
 from backproof.records.serving import ServeRecord
 from backproof.rundir.loaded_run import read
+from backproof.rundir.subject import contradictions
 from backproof.verdict import judge, sentences
 
 if TYPE_CHECKING:
@@ -152,7 +153,9 @@ def case_outcome(case: Case) -> Outcome:
 
 
 def stage_outcome(stage: StageResult, story: LoadedRun) -> Outcome:
-    """The stage's own outcome, unless it is a pass that nothing shows any more."""
+    """The stage's own outcome, unless it is of another subject, or a pass that nothing shows any more."""
+    if stage.stage in contradictions(story):
+        return Outcome.ERROR
     if stage.outcome is not Outcome.PASS:
         return stage.outcome
     kind = story.registry.record_of(stage.stage)
@@ -167,7 +170,9 @@ def _passed(story: LoadedRun, kind: type[Record]) -> bool:
 
 
 def run_outcome(story: LoadedRun) -> Outcome:
-    """Worst wins. Nothing ran, or nothing but skips: could not tell."""
+    """Worst wins. Nothing ran, or nothing but skips: could not tell; and what is of another subject is no FAIL of this one."""
+    if contradictions(story):
+        return Outcome.ERROR
     outcomes = [stage_outcome(result, story) for result in story.results_with(StageRole.PROOF)]
     if not set(outcomes) - {Outcome.SKIP, Outcome.ABORTED}:
         return Outcome.ERROR
@@ -228,6 +233,8 @@ def _sentence(story: LoadedRun, outcome: Outcome, reached: Level | None) -> str:
 
 def _cause(story: LoadedRun, outcome: Outcome) -> str:
     """The first thing that has the run's outcome, in the words of the one who found it."""
+    if other := contradictions(story):
+        return next(iter(other.values()))
     for stage in story.stages:
         role = story.registry.role_of(stage.stage)
         if role is not StageRole.BESIDE and stage.outcome is outcome:
