@@ -51,7 +51,7 @@ def job(shared: PlainJob, monkeypatch: pytest.MonkeyPatch) -> PlainJob:
 
 
 def call(*words: str | Path) -> Result:
-    return CliRunner().invoke(cli, [str(each) for each in words])
+    return CliRunner(env={"COLUMNS": "240"}).invoke(cli, [str(each) for each in words])
 
 
 def files(folder: Path) -> dict[str, str]:

@@ -430,7 +430,7 @@ def test_the_reports_of_a_run_are_listed_once_the_stage_has_told_of_them(tmp_pat
     folder.ledger.write_text("report.html", "left by an earlier command")
     assert summary(folder).files == {}
     record = ReportRecord(sentence="s", files=("comment.md", "report.html"))
-    told = folder.record("report/report.json", record)
+    told = folder.record("report", record)
     folder.stage("report", evidence=(folder.proof("comment.md", "text", "the comment"), told))
     assert summary(folder).files == {"comment.md": "comment.md"}, "report.html is no evidence of this report"
 

@@ -114,7 +114,7 @@ def _address(folder: Path, kit: str | None, url: str, options: serve.Options, *,
     meant = [each for each in plan.load(Path(kit)).serve if options.only in {None, each.id}]
     named: Serve = _named(meant, options.only, "[[serve]]")
     served = named.model_copy(update=dict(options.changes))
-    found = check_address(Ledger(folder), served, url, options.which[0], budget=options.budget, say=say)
+    found = check_address(Ledger(folder), serve.NAME, served, url, options.which[0], budget=options.budget, say=say)
     print_json(found) if as_json else text.print_rounds(found)
     sys.exit(worst(OUTCOMES[each.verdict] for each in found.cases).exit_code)
 

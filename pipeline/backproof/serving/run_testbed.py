@@ -25,7 +25,9 @@ def host_facts(ctx: Context) -> dict[str, str]:
     return {"host": here.host, "boot_id": here.boot_id, **described}
 
 
-def make_testbed(ctx: Context, session: Session, budget: Budget, env: Mapping[str, str], model: str) -> Testbed:
+def make_testbed(
+    ctx: Context, folder: str, session: Session, *, budget: Budget, env: Mapping[str, str], model: str
+) -> Testbed:
     """Return what all rounds of one command share."""
     return Testbed(
         ledger=ctx.ledger,
@@ -37,4 +39,5 @@ def make_testbed(ctx: Context, session: Session, budget: Budget, env: Mapping[st
         install=lambda arm: arms.installed(ctx, arm),
         budget=budget,
         say=ctx.say,
+        folder=folder,
     )

@@ -50,7 +50,7 @@ def run(ctx: Context) -> StageResult:
     folder = ctx.ledger.stage_folder(f"{NAME}/{options.experiment.id}")
     device = devices.get(ctx.settings.device)
     with device.opened(Path(ctx.settings.python), folder, env) as session:
-        bed = make_testbed(ctx, session, options.budget.start(), env, options.model)
+        bed = make_testbed(ctx, NAME, session, budget=options.budget.start(), env=env, model=options.model)
         record = conduct.conduct(bed, options.experiment, options.serve, baseline.arguments)
     return _result(ctx, record)
 

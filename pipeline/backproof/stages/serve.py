@@ -67,7 +67,7 @@ def run(ctx: Context) -> StageResult:
     device = devices.get(ctx.settings.device)
     env = {**ctx.plan.baseline.environment, **ctx.plan.verify.service.env}
     with device.opened(Path(ctx.settings.python), ctx.ledger.stage_folder(NAME), env) as session:
-        bed = make_testbed(ctx, session, options.budget.start(), env, options.model)
+        bed = make_testbed(ctx, NAME, session, budget=options.budget.start(), env=env, model=options.model)
         found = [
             check.check(bed, each, arguments(ctx, each), options.which, seed=options.seed) for each in _chosen(ctx)
         ]
