@@ -249,9 +249,11 @@ class Folder:
         self.stage("validate", outcome, evidence=(self.record("validate", record),), **changes)
 
 
-def proved(path: Path, cases: list[Case] | None = None, outcome: Outcome = Outcome.PASS) -> Folder:
+def proved(
+    path: Path, cases: list[Case] | None = None, outcome: Outcome = Outcome.PASS, *, device: str = "emulator"
+) -> Folder:
     """A run with all stages; a level 2 pass unless other cases are given."""
-    folder = Folder(path)
+    folder = Folder(path, device)
     folder.pick()
     folder.fixup()
     folder.install()

@@ -64,9 +64,7 @@ def expected(tmp_path: Path, *devices: str) -> Path:
 def test_shards_are_joined_and_the_worst_decides(tmp_path: Path, kit: Path) -> None:
     proved(tmp_path / "runs/one").save()
     failed = [*level_2_cases()[:2], case("raw", Arm.FIXED, "fail", "pass", verdict="failed")]
-    other = proved(tmp_path / "runs/two", failed, Outcome.FAIL)
-    other.device = "ascend"
-    other.save()
+    proved(tmp_path / "runs/two", failed, Outcome.FAIL, device="ascend").save()
     merged = merge.merge([tmp_path / "runs"], kit, expected=expected(tmp_path, "emulator", "ascend"))
     assert merged.outcome is Outcome.FAIL
     assert [(each.device, each.outcome) for each in merged.shards] == [("ascend", "fail"), ("emulator", "pass")]

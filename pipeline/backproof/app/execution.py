@@ -7,7 +7,7 @@ import uuid
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from backproof import __version__, devices
 from backproof.app import runner
@@ -16,6 +16,7 @@ from backproof.core.plural import counted
 from backproof.install import overlay
 from backproof.kit import plan
 from backproof.records.proof import Run, Settings
+from backproof.rundir import subject
 from backproof.rundir.context import Context
 from backproof.rundir.ledger import Ledger, now
 from backproof.stages import STAGES
@@ -30,7 +31,7 @@ NAMES = tuple(stage.NAME for stage in STAGES)
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Request:
-    """What the user gave; None where the run folder already knows."""
+    """What the user gave; None where the run folder already knows. A run that was begun takes no other value."""
 
     folder: Path
     kit: str | None = None
@@ -58,6 +59,7 @@ def apart(request: Request, say: Callable[[str], None], stage_apart: Stage) -> R
 
 def undo(request: Request, say: Callable[[str], None], *, force: bool) -> str:
     """Take a held overlay out of the target; what was there before is there again."""
+    must_be_of_its_run(request)
     done = overlay.undo_all_of(str(Ledger(request.folder).folder), force=force)
     for site in done:
         say(f"{site}: put back")
@@ -73,9 +75,12 @@ def _execute(request: Request, say: Callable[[str], None], stages: Sequence[Stag
 def opened(request: Request, say: Callable[[str], None], *, hold: bool) -> Iterator[tuple[Context, Run]]:
     """The run folder, locked, with its plan and settings; effects are undone when the block ends."""
     ledger = Ledger(request.folder)
-    settings = _settings(request, ledger.load_run())
+    settings = _settings(request, known := ledger.load_run())
     kit = Path(settings.kit)
     the_plan = plan.load(kit)
+    if known:
+        subject.must_be_of_kit(ledger.folder, known, the_plan.id)
+    _interpreter(settings.python)
     devices.get(settings.device)
     with ledger.locked():
         if aside := ledger.set_aside():
@@ -88,33 +93,57 @@ def opened(request: Request, say: Callable[[str], None], *, hold: bool) -> Itera
             yield ctx, current
 
 
+def must_be_of_its_run(request: Request) -> None:
+    """Refuse options that name another subject than the run in the folder has; a new folder takes any.
+
+    Raises:
+        PlanError: they do. Nothing was touched.
+    """
+    if known := Ledger(request.folder).load_run():
+        _settings(request, known)
+
+
 def _settings(request: Request, known: Run | None) -> Settings:
-    old = known.settings if known else None
-    kit = request.kit or (old.kit if old else None)
-    if kit is None:
+    if known is None:
+        return _begun(request)
+    subject.must_be_of(request.folder, known.settings, known.settings.model_copy(update=_given(request)))
+    return known.settings
+
+
+def _given(request: Request) -> dict[str, Any]:
+    """What the options name, as a run keeps it."""
+    kept: dict[str, Callable[[str], str]] = {"kit": _absolute, "repo": _repository, "python": _interpreter}
+    given = {name: getattr(request, name) for name in ("kit", "repo", "branch", "python", "device")}
+    named: dict[str, Any] = {name: kept.get(name, str)(value) for name, value in given.items() if value}
+    return named if request.signoff is None else {**named, "signoff": request.signoff}
+
+
+def _begun(request: Request) -> Settings:
+    """The settings of a new run, with the defaults of what was not named."""
+    if not request.kit:
         raise PlanError(
             f"{request.folder}: no kit is known here",
             why="this run folder is new",
             next_step="name a kit, for example patches/19353",
         )
-    the_plan = plan.load(Path(kit))
-    repo = request.repo or (old.repo if old else None)
-    python = request.python or (old.python if old else None)
-    if repo is None or python is None:
-        missing = "--repo" if repo is None else "--python"
+    the_plan = plan.load(Path(request.kit))
+    if not (request.repo and request.python):
+        missing = "--python" if request.repo else "--repo"
         raise PlanError(
             f"{missing} is missing",
             why="this run folder does not know it yet",
             next_step=f"give {missing}; `backproof demo` brings its own",
         )
-    return Settings(
-        kit=str(Path(kit).absolute()),
-        repo=str(Path(repo).absolute()) if Path(repo).exists() else repo,
-        branch=request.branch or (old.branch if old else the_plan.branch[0].name),
-        python=_interpreter(python),
-        device=request.device or (old.device if old else "emulator"),
-        signoff=request.signoff if request.signoff is not None else bool(old and old.signoff),
-    )
+    return Settings(**{"branch": the_plan.branch[0].name, "device": "emulator", **_given(request)})
+
+
+def _absolute(path: str) -> str:
+    return str(Path(path).absolute())
+
+
+def _repository(name: str) -> str:
+    """A path or a URL."""
+    return _absolute(name) if Path(name).exists() else name
 
 
 def _interpreter(name: str) -> str:
@@ -123,18 +152,22 @@ def _interpreter(name: str) -> str:
         raise PlanError(
             f"{name}: no such interpreter",
             why="it is neither a program on PATH nor an executable file",
-            next_step="give the target's interpreter with --python",
+            next_step="give the target's interpreter with --python; a run goes on with the one that it was begun with",
         )
     # Not resolved: a virtual environment is told by the path of the link, not by what the link points at.
     return str(Path(found).absolute())
 
 
 def _current(ledger: Ledger, the_plan: plan.Plan, settings: Settings) -> Run:
-    """The run as it is known here, under the settings of now: a command that fails at once must not unsay its outcome."""
+    """The run as it is known here: a command that fails at once must not unsay its outcome.
+
+    It is read again: before the lock was held, another process may have begun or ended a run here.
+    """
     tool = f"backproof {__version__}"
     if known := ledger.load_run():
-        facts = {"tool": tool, "kit": the_plan.id, "title": the_plan.title, "settings": settings}
-        return known.model_copy(update=facts)
+        subject.must_be_of(ledger.folder, known.settings, settings)
+        subject.must_be_of_kit(ledger.folder, known, the_plan.id)
+        return known.model_copy(update={"tool": tool, "title": the_plan.title})
     return Run(
         tool=tool, id=uuid.uuid4().hex[:12], kit=the_plan.id, title=the_plan.title, settings=settings, started=now()
     )

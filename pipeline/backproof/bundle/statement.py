@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from backproof.bundle.manifest import RUN
+from backproof.rundir.subject import contradictions
 from backproof.verdict.sentences import level_names
 
 if TYPE_CHECKING:
@@ -37,8 +38,8 @@ def statement(told: Retold, manifest: Manifest) -> dict[str, Any]:
 
 
 def _subjects(story: Story) -> Iterator[dict[str, Any]]:
-    """The landed commit with its tree, then each file as landed; nothing when nothing landed."""
-    if story.fixup is None:
+    """The landed commit with its tree, then each file as landed; nothing when nothing landed there."""
+    if story.fixup is None or contradictions(story):
         return
     yield {
         "name": f"backport of {story.run.kit} on {story.run.settings.branch}",

@@ -11,8 +11,8 @@ import click
 from rich.table import Table
 from rich.text import Text
 
+from backproof.app import execution
 from backproof.commands.output import console
-from backproof.core.errors import PlanError
 from backproof.core.model import Outcome
 from backproof.core.redaction import redact
 from backproof.devices.ascend import host_identity
@@ -20,7 +20,7 @@ from backproof.host import baseline as doctoring
 from backproof.kit import plan
 from backproof.records.host import DoctorRecord
 from backproof.records.proof import StageResult
-from backproof.rundir import side_results
+from backproof.rundir import side_results, subject
 from backproof.rundir.ledger import Ledger, now
 from backproof.triage import terminal
 
@@ -60,12 +60,10 @@ def _kept(ledger: Ledger, kit: Path | None, python: Path | None, arguments: Sequ
     with ledger.locked():
         run = side_results.known(ledger)
         the_plan = plan.load(kit or Path(run.settings.kit))
-        if the_plan.id != run.kit:
-            raise PlanError(
-                f"{ledger.folder}: this run is of kit {run.kit}, the plan is of {the_plan.id}",
-                why="its report compares with the baseline of its own plan",
-                next_step="leave --plan out, or name the kit of the run",
-            )
+        subject.must_be_of_kit(ledger.folder, run, the_plan.id)
+        execution.must_be_of_its_run(
+            execution.Request(folder=ledger.folder, kit=str(kit or ""), python=str(python or ""))
+        )
         found = _looked(the_plan, python or Path(run.settings.python), arguments)
         _keep(ledger, found)
     return found

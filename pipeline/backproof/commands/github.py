@@ -14,7 +14,7 @@ from backproof.core.model import Outcome
 from backproof.core.plural import counted
 from backproof.kit import plan
 from backproof.records.proof import StageResult
-from backproof.rundir import side_results
+from backproof.rundir import side_results, subject
 from backproof.rundir.ledger import Ledger
 from backproof.upstream import audit as auditing
 from backproof.upstream import publish, similar
@@ -64,6 +64,8 @@ def _subject(text: str, ledger: Ledger | None, run: Run | None) -> auditing.Subj
         repo, number = parse_pull(text)
         return auditing.Subject(repo=repo, pull=number, tree=tree)
     found = plan.load(kit)
+    if ledger and run:
+        subject.must_be_of_kit(ledger.folder, run, found.id)
     if found.upstream.pull is None:
         raise PlanError(
             f"{kit}: the plan names no pull request",

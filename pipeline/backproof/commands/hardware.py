@@ -99,6 +99,7 @@ def serve_check(
     arms = tuple(Arm(each) for each in which) or (Arm.BASE, Arm.FIXED)
     stage = ServeStage(only=only, which=arms, changes=changes, budget=time_budget.parse(span), **given)
     if url:
+        execution.must_be_of_its_run(execution.Request(folder=folder, **rest))
         _address(folder, rest["kit"], url, stage, as_json=as_json)
     done = execution.apart(execution.Request(folder=folder, **rest), say, stage)
     _finish(done, stage.NAME, as_json=as_json)

@@ -16,6 +16,7 @@ from backproof.core.escape import bounded, plain
 from backproof.core.model import Arm, Outcome
 from backproof.core.redaction import redact
 from backproof.rundir.loaded_run import BESIDE
+from backproof.rundir.subject import contradictions
 from backproof.verdict.run_verdict import case_outcome, stage_outcome
 from backproof.verdict.sentences import case_sentence
 
@@ -58,7 +59,7 @@ def _stage_case(story: Story, stage: StageResult) -> TestCase:
     case = TestCase(_clean(stage.stage), classname="backproof.stage", elapsed_sec=stage.seconds)
     outcome = stage_outcome(stage, story)
     if outcome is not stage.outcome:
-        return _mark(case, Outcome.ERROR, "evidence missing or altered")
+        return _mark(case, Outcome.ERROR, contradictions(story).get(stage.stage, "evidence missing or altered"))
     case.stdout = _clean(f"{stage.sentence}{' (reused: equal inputs)' if stage.reused else ''}")
     # What is no part of the proof says how it ended, and is not red: nothing is wrong with the backport or the run.
     return case if stage.stage in BESIDE else _mark(case, outcome, stage.sentence)

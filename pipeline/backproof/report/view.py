@@ -15,6 +15,7 @@ from backproof.report.hypotheses import hypotheses
 from backproof.report.load_charts import charts
 from backproof.report.patch_diff import sides
 from backproof.report.timeline import Timeline
+from backproof.rundir.subject import contradictions
 from backproof.verdict.run_verdict import case_outcome
 from backproof.verdict.sentences import HEADLINES, level_names
 
@@ -169,6 +170,7 @@ class Outline:
         said = [f"{each.stage}: {each.outcome}: {each.sentence}" for each in ended]
         ran = {each.stage for each in self.run.stages}
         said += [f"{each}: not run" for each in _PROOF_STAGES if each not in ran]
+        said += contradictions(self.story).values()
         gone = {path for path in self.numbers if path in self.story.altered}
         said += [f"evidence missing or altered, and not counted: {path}" for path in sorted(gone)]
         return self._rows(said)

@@ -1,7 +1,7 @@
 """What a run amounts to: outcome, level, arms and one sentence, computed from evidence of their own kind.
 
-A stage's word is not enough: a pass whose evidence is missing or altered, or whose record cannot be read, is "could not
-tell"; a check that does not tell the arms apart proves nothing, whatever the stage made of it. All but `summarise` is
+A stage's word is not enough: a pass whose evidence is missing or altered, or whose record cannot be read or names another
+branch or device than the run, is "could not tell"; a check that does not tell the arms apart proves nothing, whatever the stage made of it. All but `summarise` is
 pure.
 """
 
@@ -13,6 +13,7 @@ from backproof.core.model import Arm, Level, Outcome, worst
 from backproof.devices import DEVICES
 from backproof.records.proof import ArmSummary
 from backproof.rundir.loaded_run import AFTERWARDS, BESIDE, read
+from backproof.rundir.subject import contradictions
 from backproof.verdict import judge, sentences
 
 if TYPE_CHECKING:
@@ -143,7 +144,9 @@ def case_outcome(case: Case) -> Outcome:
 
 
 def stage_outcome(stage: StageResult, story: Story) -> Outcome:
-    """The stage's own outcome, unless it is a pass that nothing shows any more."""
+    """The stage's own outcome, unless it is of another subject, or a pass that nothing shows any more."""
+    if stage.stage in contradictions(story):
+        return Outcome.ERROR
     if stage.outcome is not Outcome.PASS:
         return stage.outcome
     unread = stage.stage in _RECORDED and getattr(story, stage.stage.replace("-", "_")) is None
@@ -155,7 +158,9 @@ def _passed(story: Story, name: str) -> bool:
 
 
 def run_outcome(story: Story) -> Outcome:
-    """Worst wins. Nothing ran, or nothing but skips: could not tell."""
+    """Worst wins. Nothing ran, or nothing but skips: could not tell; and what is of another subject is no FAIL of this one."""
+    if contradictions(story):
+        return Outcome.ERROR
     told = [stage_outcome(each, story) for each in story.stages if each.stage not in AFTERWARDS | BESIDE]
     if not set(told) - {Outcome.SKIP, Outcome.ABORTED}:
         return Outcome.ERROR
@@ -216,6 +221,8 @@ def _sentence(story: Story, outcome: Outcome, reached: Level | None) -> str:
 
 def _cause(story: Story, outcome: Outcome) -> str:
     """The first thing that has the run's outcome, in the words of the one who found it."""
+    if other := contradictions(story):
+        return next(iter(other.values()))
     for stage in (each for each in story.stages if each.stage not in BESIDE):
         if stage.outcome is outcome:
             return f"{stage.stage}: {stage.sentence}"

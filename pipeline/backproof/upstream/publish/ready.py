@@ -14,7 +14,7 @@ from backproof.core.errors import HostError, PersonNeeded, PlanError
 from backproof.core.model import Outcome
 from backproof.core.plural import are, counted
 from backproof.kit import plan
-from backproof.rundir import loaded_run
+from backproof.rundir import loaded_run, subject
 from backproof.rundir.ledger import RUN_FILE, Ledger
 from backproof.verdict import run_verdict
 from backproof.verdict.sentences import HEADLINES
@@ -58,12 +58,7 @@ def load(folder: Path, kit: Path | None = None) -> Loaded:
     ledger = Ledger(folder)
     said = _run(ledger)
     the_plan = plan.load(kit or Path(said.settings.kit))
-    if the_plan.id != said.kit:
-        raise PlanError(
-            f"{folder}: this run is of kit {said.kit}, the plan is of {the_plan.id}",
-            why="a run is published by the plan that it was made with",
-            next_step="name the kit of the run with --kit",
-        )
+    subject.must_be_of_kit(folder, said, the_plan.id)
     told = loaded_run.read(ledger, loaded_run.before_report(said))
     return Loaded(
         ledger=ledger,
