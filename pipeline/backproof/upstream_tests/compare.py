@@ -32,10 +32,12 @@ def _one(name: str, base: OwnTest | None, fixed: OwnTest) -> Compared:
 
     if fixed.outcome == "not-run":
         return said("unknown", f"did not run: {fixed.message or 'its file was given up after too many crashes'}")
+    if fixed.outcome == "error":
+        return said("unknown", f"could not be carried out with the backport: {fixed.message}")
     if fixed.flaky or (base and base.flaky):
         return said("flaky", _flaky(base, fixed))
     if not fixed.red:
-        mended = base is not None and base.red
+        mended = base is not None and base.red and base.outcome != "error"
         return said("mended", f"{_word(base)} without the backport, passes with it") if mended else said("fine", "fine")
     if base is None or not base.red:
         before = "it does not exist there" if base is None else f"{base.outcome} there"
