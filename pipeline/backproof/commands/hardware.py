@@ -146,7 +146,7 @@ def experiment(
         chosen: Experiment = _named([each for each in ctx.plan.experiment if each.id == name], name, "[[experiment]]")
         serve = next(each for each in ctx.plan.serve if each.id == chosen.serve)
         if dry_run:
-            row(f"{name}: {conducting.prepare(chosen, serve, ctx.plan.baseline.arguments)[1]}")
+            row(f"{name}: {conducting.prepare_sides(chosen, serve, ctx.plan.baseline.arguments)[1]}")
             return
         found = _conducted(ctx, chosen, serve, time_budget.parse(span), model)
     print_json(found) if as_json else text.print_experiment(found)
@@ -156,13 +156,13 @@ def experiment(
 def _conducted(
     ctx: Context, chosen: Experiment, serve: Serve, time: time_budget.Budget, model: str
 ) -> ExperimentRecord:
-    conducting.prepare(chosen, serve, ctx.plan.baseline.arguments)
+    conducting.prepare_sides(chosen, serve, ctx.plan.baseline.arguments)
     env = {**ctx.plan.baseline.environment, **ctx.plan.verify.service.env}
     place = ctx.ledger.stage_folder(f"experiment/{chosen.id}")
     device = devices.get(ctx.settings.device)
     with device.opened(Path(ctx.settings.python), place, env) as session:
         bed = testbed(ctx, session, time.start(), env, model)
-        found = conducting.conduct(bed, chosen, serve, ctx.plan.baseline.arguments)
+        found = conducting.conduct_experiment(bed, chosen, serve, ctx.plan.baseline.arguments)
     keep(ctx.ledger, found)
     return found
 

@@ -64,7 +64,8 @@ class ServeStage:
         with device.opened(Path(ctx.settings.python), ctx.ledger.stage_folder(self.NAME), env) as session:
             bed = testbed(ctx, session, self.budget.start(), env, self.model)
             found = [
-                check.check(bed, each, arguments(ctx, each), self.which, seed=self.seed) for each in self._chosen(ctx)
+                check.check_serving(bed, each, arguments(ctx, each), self.which, seed=self.seed)
+                for each in self._chosen(ctx)
             ]
         return _result(ctx, _merged(found))
 
@@ -127,7 +128,7 @@ def _result(ctx: Context, record: ServeRecord) -> StageResult:
     file = ctx.ledger.write(f"{check.STAGE}/serve.json", record)
     whole = ctx.ledger.evidence(
         file,
-        claim="every round under load: arm, steps, outputs, first scene",
+        claim="every round under load: arm, steps, outputs, first fault",
         command=f"backproof serve-check --run {ctx.ledger.folder}",
     )
     findings = tuple(Finding(severity="note", text=f"not run: {each}") for each in record.not_run)
