@@ -1,4 +1,4 @@
-"""What every test gets: no leaking environment, no state outside its folder, real git repositories."""
+"""Fixtures of every test: no leaking environment, no state outside its folder, real git repositories."""
 
 from __future__ import annotations
 
@@ -12,14 +12,13 @@ import pytest
 from backproof.adapters.git import Source, Store
 from backproof.app import demo
 from backproof.kit import plan
+from checkout import KIT
 from repositories import Repository
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from repositories import Opened
 
-    Opened = Callable[["Repository | Path"], Store]
-
-KIT = Path(__file__).parent.parent / "patches" / "19353"
+pytest_plugins = ["github_fixtures", "npu_host"]
 
 
 def _say(text: str) -> None:
@@ -52,7 +51,7 @@ def _own_world(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.Mon
     for name in list(os.environ):
         if name.startswith(("GIT_", "GITHUB_", "BACKPROOF_")) and name != "BACKPROOF_TARGET_PYTHON":
             monkeypatch.delenv(name)
-    for name in ("FORCE_COLOR", "NO_COLOR", "PYTHONPATH", "CI"):
+    for name in ("GH_TOKEN", "FORCE_COLOR", "NO_COLOR", "PYTHONPATH", "CI"):
         monkeypatch.delenv(name, raising=False)
     home = tmp_path_factory.mktemp("home")
     monkeypatch.setenv("HOME", str(home))

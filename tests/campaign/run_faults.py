@@ -20,11 +20,7 @@ from collections import Counter
 from pathlib import Path
 from typing import TextIO
 
-sys.path[:0] = [
-    str(Path(__file__).parent),
-    str(Path(__file__).parent.parent),
-    str(Path(__file__).parent.parent / "github"),
-]
+sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parent.parent / "support")]
 
 import attempt
 import backproof.commands.run  # noqa: F401 - what the forks have in common

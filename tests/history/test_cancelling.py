@@ -10,8 +10,7 @@ from backproof.history.simulate import Simulator
 
 if TYPE_CHECKING:
     from backproof.history.records import CancellingRecord
-    from conftest import Opened
-    from repositories import Repository
+    from repositories import Opened, Repository
 
 
 def asked(repository: Repository, opened: Opened, base: str, *drop: str) -> CancellingRecord:

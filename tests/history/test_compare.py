@@ -15,8 +15,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from backproof.history.records import CompareRecord
-    from conftest import Opened
-    from repositories import Repository
+    from repositories import Opened, Repository
 
 BODY = "".join(f"line {each}\n" for each in range(30))
 FIXED = BODY.replace("line 9\n", "nine\n")

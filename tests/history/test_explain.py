@@ -18,8 +18,7 @@ if TYPE_CHECKING:
 
     from backproof.adapters.git import Store
     from backproof.history.records import ExplainRecord
-    from conftest import Opened
-    from repositories import Repository
+    from repositories import Opened, Repository
 
 BODY = "".join(f"line {each}\n" for each in range(30))
 

@@ -14,8 +14,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from backproof.adapters.git import Store
-    from conftest import Opened
-    from repositories import Repository
+    from repositories import Opened, Repository
 
 LONG = "".join(f"line {each}\n" for each in range(40))
 

@@ -13,8 +13,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from backproof.history.records import SurveyRow
-    from conftest import Opened
-    from repositories import Repository
+    from repositories import Opened, Repository
 
 BODY = "".join(f"statement number {each}\n" for each in range(30))
 FIXED = BODY.replace("number 9\n", "number nine\n")

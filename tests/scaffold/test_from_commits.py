@@ -12,6 +12,7 @@ from backproof import scaffold
 from backproof.core.errors import ExitCode, HostError, PlanError
 from backproof.devices import DEVICES
 from backproof.kit import plan
+from checkout import ROOT
 from overlay_site import picture
 from plain_job import BASE, CHECK, PATCH, PlainJob, make_job
 from repositories import Repository
@@ -222,7 +223,7 @@ def test_an_unknown_device_gets_a_did_you_mean() -> None:
 
 
 def test_the_pins_are_those_of_the_kits() -> None:
-    kits = sorted((Path(__file__).parents[2] / "patches").glob("*/plan.toml"))
+    kits = sorted((ROOT / "patches").glob("*/plan.toml"))
     used = {pin for each in kits if (target := plan.load(each).target) for pin in target.packages}
     assert set(scaffold.PINS) <= used
     names = {pin.partition("==")[0] for pin in scaffold.PINS}

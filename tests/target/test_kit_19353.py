@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from target_process import ROOT, Answer, Target
+from checkout import ROOT
+from target_process import Answer, Target
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -10,10 +10,11 @@ from pathlib import Path
 
 import pytest
 from backproof.triage import TriageResult, triage
+from checkout import ROOT
 from log_stories import Story, stories
 
 STORIES = stories()
-SAMPLES = Path(__file__).parents[2].parent / "shared" / "cases"
+SAMPLES = ROOT.parent / "shared" / "cases"
 
 
 def differences(story: Story, result: TriageResult) -> list[str]:

@@ -7,6 +7,7 @@ import json
 from pathlib import Path
 
 from backproof.triage import TriageResult, markdown, terminal, triage
+from checkout import ROOT
 from hypothesis import given
 from hypothesis import strategies as st
 from log_stories import stories
@@ -65,5 +66,5 @@ def test_json_goes_round(tmp_path: Path) -> None:
     top = json.loads(text)
     assert top["schema_version"] == 1
     assert set(top["first_scene"]) >= {"file", "line", "kind"}
-    documented = (Path(__file__).parents[2] / "docs" / "triage.md").read_text("utf-8")
+    documented = (ROOT / "docs" / "triage.md").read_text("utf-8")
     assert [name for name in TriageResult.model_fields if f"`{name}`" not in documented] == []

@@ -36,7 +36,7 @@ _REFS = 12
 _ROWS_SHORT = 60
 _ROWS_LONG = 2000
 _FINDINGS_LONG = 10_000
-"""As many as a browser opens at once: tests/test_browser.py."""
+"""As many as a browser opens at once: tests/report/test_browser.py."""
 _WEIGHT = {"fail": 0, "warning": 1, "note": 2}
 
 

@@ -1,0 +1,173 @@
+"""The chips of a run: locked, well, free, looked at again; and what a stand-in may never become."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from backproof.core.errors import DeviceError
+from backproof.core.model import Arm
+from backproof.devices import DEVICES
+from backproof.devices.ascend import health, host_identity, inventory, lock, session, table
+from backproof.devices.ascend.software import ask
+
+if TYPE_CHECKING:
+    from npu_host import FakeHost
+
+PYTHON = Path(sys.executable)
+
+
+def test_two_runs_never_have_one_chip(tmp_path: Path) -> None:
+    with (
+        lock.held([3, 1], place=tmp_path),
+        pytest.raises(DeviceError, match="chip 3 is held") as caught,
+        lock.held([2, 3], place=tmp_path),
+    ):
+        pass
+    assert f"pid {os.getpid()}" in caught.value.why
+    with lock.held([2, 3], place=tmp_path), lock.held([0, 1], place=tmp_path):
+        pass
+
+
+def test_a_killed_run_lets_go_of_its_chips(tmp_path: Path) -> None:
+    text = (
+        "import pathlib, sys, time\nfrom backproof.devices.ascend import lock\n"
+        "with lock.held([0], place=pathlib.Path(sys.argv[1])):\n    print('held', flush=True)\n    time.sleep(60)\n"
+    )
+    holder = subprocess.Popen([sys.executable, "-c", text, str(tmp_path)], stdout=subprocess.PIPE, text=True)
+    with holder:
+        assert holder.stdout is not None
+        assert holder.stdout.readline() == "held\n"
+        with pytest.raises(DeviceError), lock.held([0], place=tmp_path):
+            pass
+        holder.send_signal(signal.SIGKILL)
+        holder.wait(10)
+        with lock.held([0], place=tmp_path):
+            pass
+
+
+@pytest.mark.parametrize(
+    ("facts", "what"),
+    [
+        ({"health": {"3.1": "Alarm"}}, "1 of 16 chips are not well"),
+        ({"holders": [[5, 0, 4711]]}, "the chips are in use"),
+        ({"cards": 0}, "npu-smi names no chip"),
+    ],
+)
+def test_a_run_does_not_start_on_chips_that_are_not_well_or_not_free(
+    fake_host: FakeHost, tmp_path: Path, facts: dict[str, object], what: str
+) -> None:
+    fake_host.set(**facts)
+    with pytest.raises(DeviceError, match=what), session.opened(PYTHON, tmp_path, {}):
+        pass
+
+
+def test_a_warning_that_was_there_before_is_no_reason(fake_host: FakeHost, tmp_path: Path) -> None:
+    fake_host.set(health={"2.0": "Warning"})
+    with session.opened(PYTHON, tmp_path, {}) as opened:
+        assert opened.spoiled() == ""
+        fake_host.set(health={"2.0": "Alarm"})
+        assert "NPU 2 chip 0: health is Alarm" in opened.spoiled()
+
+
+def test_a_bad_card_outside_the_visible_ones_does_not_matter(fake_host: FakeHost, tmp_path: Path) -> None:
+    fake_host.set(health={"3.1": "Alarm"}, holders=[[5, 0, 4711]])
+    with session.opened(PYTHON, tmp_path, {"ASCEND_RT_VISIBLE_DEVICES": "0,1,2"}) as opened:
+        assert [each.device for each in opened.chips] == [0, 1, 2]
+        assert opened.spoiled() == ""
+
+
+@pytest.mark.parametrize(
+    ("facts", "said"),
+    [
+        ({}, ""),
+        ({"health": {"2.0": "Warning"}}, "a card went bad during the run: NPU 2 chip 0: health is Warning"),
+        ({"gone": ["7.1"]}, "a card went bad during the run: NPU 7 chip 1 is gone"),
+        ({"cards": 0}, "the host went bad during the run: npu-smi names no chip"),
+    ],
+)
+def test_a_card_that_goes_bad_spoils_what_was_seen(
+    fake_host: FakeHost, tmp_path: Path, facts: dict[str, object], said: str
+) -> None:
+    with session.opened(PYTHON, tmp_path, {}) as opened:
+        fake_host.set(**facts)
+        found = opened.spoiled()
+    assert found.startswith(said)
+    assert bool(found) == bool(said)
+
+
+def test_each_process_gets_a_log_folder_of_its_own(fake_host: FakeHost, tmp_path: Path) -> None:
+    with session.opened(PYTHON, tmp_path, {}) as opened:
+        folders = [opened.environment(Arm.BASE, "c")["ASCEND_PROCESS_LOG_PATH"] for _ in range(2)]
+        folders.append(opened.environment(Arm.FIXED, "c")["ASCEND_PROCESS_LOG_PATH"])
+    assert len(set(folders)) == 3
+    assert all(Path(each).is_dir() and not list(Path(each).iterdir()) for each in folders)
+    assert Path(folders[0]).is_relative_to(tmp_path / "base")
+
+
+def test_the_inventory_says_what_it_could_not_read(fake_host: FakeHost) -> None:
+    hardware = inventory.take(PYTHON)
+    assert hardware.runtime.value is None
+    assert any(each.startswith("CANN: ") for each in hardware.unread)
+    assert any("fla_npu: no distribution fla-npu" in each for each in hardware.unread)
+    assert hardware.driver.source == "npu-smi info"
+    assert hardware.place.boot_id
+
+
+def test_the_target_interpreter_tells_versions_and_hashes_and_is_not_imported(tmp_path: Path) -> None:
+    package = tmp_path / "fla_npu"
+    (package / "lib").mkdir(parents=True)
+    (package / "__init__.py").write_text("raise SystemExit('imported')\n", encoding="utf-8")
+    (package / "lib" / "ops.so").write_bytes(b"\x7fELF one")
+    (tmp_path / "fla_npu-1.4.dist-info").mkdir()
+    (tmp_path / "fla_npu-1.4.dist-info" / "METADATA").write_text("Metadata-Version: 2.1\nName: fla-npu\nVersion: 1.4\n")
+    first = ask(PYTHON, {"PYTHONPATH": str(tmp_path)}).packages["fla_npu"]
+    assert (first.version, first.libraries, first.why) == ("1.4", 1, "")
+    (package / "lib" / "ops.so").write_bytes(b"\x7fELF two")
+    second = ask(PYTHON, {"PYTHONPATH": str(tmp_path)}).packages["fla_npu"]
+    assert second.sha256 == first.sha256
+    assert second.libraries_sha256 != first.libraries_sha256
+
+
+def test_an_interpreter_that_cannot_answer_is_a_reason() -> None:
+    assert "127" in ask(Path("/nonexistent/python")).why
+
+
+def test_a_stand_in_says_so_and_one_that_does_not_is_caught_by_the_missing_device_nodes(fake_host: FakeHost) -> None:
+    marked = inventory.take(PYTHON)
+    assert marked.stand_in
+    assert inventory.record(marked).stand_in
+    assert "says itself" in inventory.described(marked)["stand-in"]
+    fake_host.set(mark=False)
+    forged = inventory.take(PYTHON)
+    assert not forged.table.stand_in
+    assert forged.stand_in
+    assert "no device node" in forged.stand_in_why
+
+
+def test_files_that_are_no_devices_are_no_device_nodes(tmp_path: Path) -> None:
+    (tmp_path / "davinci0").write_text("")
+    (tmp_path / "davinci1").symlink_to("/dev/null")
+    (tmp_path / "davinci_manager").symlink_to("/dev/null")
+    assert host_identity.nodes(tmp_path) == ("davinci1",)
+
+
+def test_facts_that_change_while_a_host_runs_are_not_in_the_digest(fake_host: FakeHost) -> None:
+    device = DEVICES["ascend"]
+    before = device.describe(PYTHON)
+    fake_host.set(holders=[[0, 0, 1]])
+    assert device.describe(PYTHON) == before
+    assert {"host", "boot_id"} <= before.keys()
+
+
+def test_chips_are_chosen_by_their_number() -> None:
+    chips = [
+        table.Chip(npu=n, chip=c, physical=2 * n + c, name="Ascend910", health="OK") for n in (1, 0) for c in (0, 1)
+    ]
+    assert [each.device for each in health.selected(chips, "3, 0")] == [0, 3]
+    assert len(health.selected(chips, None)) == 4

@@ -1,0 +1,131 @@
+"""The chain of claims, excerpts of evidence, and the patch beside upstream's."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from backproof.core.model import Outcome
+from backproof.report import render
+from backproof.report.claim_tree import chain
+from backproof.report.excerpts import NOT_TEXT, excerpt
+from backproof.report.patch_diff import sides
+from stories import FIXED, PICKED, Folder, plan, proved
+
+from tests.report.test_render_comment import told
+from tests.report.test_render_page import Reader, page
+
+if TYPE_CHECKING:
+    from repositories import Repository
+
+HUNK = "@@ -{line} +{line} @@ def rows():\n-x = -1\n+x = {value}\n"
+
+
+def mail(sha: str, **files: str) -> str:
+    parts = [
+        f"diff --git a/{name}.py b/{name}.py\n--- a/{name}.py\n+++ b/{name}.py\n{text}" for name, text in files.items()
+    ]
+    return f"From {sha} Mon Sep 17 00:00:00 2001\nSubject: rows\n\n---\n{''.join(parts)}\n"
+
+
+def test_each_evidence_stands_once_under_the_narrowest_claim(tmp_path: Path) -> None:
+    story = told(proved(tmp_path))
+    links = chain(story)
+    shown = [each for link in links for part in (link, *link.parts) for each in part.exhibits]
+    assert sorted(each.number for each in shown) == list(range(1, len(story.run.evidence) + 1))
+    verify = next(each for each in links if each.name == "verify")
+    assert [each.name for each in verify.parts] == ["loaded", "complete", "reached"]
+    assert [each.evidence.path for each in verify.parts[0].exhibits] == ["verify/loaded.json"]
+
+
+def test_a_claim_opens_to_command_hash_and_excerpt(tmp_path: Path) -> None:
+    text = Reader(page(proved(tmp_path))).text
+    assert re.search(
+        r'e\d+ shows that it is loaded\s+Command probe\s+File verify/loaded.json\s+SHA-256 [0-9a-f]{64}\s+"loaded"',
+        text,
+    )
+
+
+def test_nothing_is_quoted_from_altered_evidence_and_its_claim_is_not_repeated(tmp_path: Path) -> None:
+    folder = proved(tmp_path)
+    (tmp_path / "verify/loaded.json").write_text("a lie")
+    story = told(folder)
+    made = Reader(render.page(story, plan())).text
+    assert "a lie" not in made
+    assert re.search(r"error loaded\s+evidence missing or altered", made)
+    assert re.search(r"pass complete\s+complete: 1 of 1 files", made)
+    verify = next(each for each in chain(story) if each.name == "verify")
+    assert [each.holds for each in verify.parts[0].exhibits] == [False]
+    assert next(each for each in chain(story) if each.name == "pick").outcome is Outcome.PASS
+
+
+def test_an_excerpt_has_the_end_of_a_long_file_and_says_what_is_missing(tmp_path: Path) -> None:
+    (tmp_path / "long.log").write_text("".join(f"line {n}\n" for n in range(1000)))
+    text = excerpt(str(tmp_path), "long.log")
+    assert text.startswith("line 0\n")
+    assert text.endswith("line 999\n")
+    assert "bytes not shown" in text
+    assert len(text) < 1800
+    (tmp_path / "data").write_bytes(b"\x7fELF\0\0")
+    assert excerpt(str(tmp_path), "data") == NOT_TEXT
+    assert excerpt(str(tmp_path), "gone") == ""
+
+
+def test_sides_tell_same_adapted_dropped_added_and_fix_up_apart() -> None:
+    theirs = mail(
+        "1" * 40, a=HUNK.format(line=1, value="n"), b=HUNK.format(line=1, value="n"), note="@@ -0,0 +1 @@\n+n\n"
+    )
+    ours = mail(
+        PICKED, a=HUNK.format(line=9, value="n"), b=HUNK.format(line=9, value="m"), c=HUNK.format(line=1, value="n")
+    )
+    ours += mail(FIXED, a=HUNK.format(line=9, value="0"))
+    found = [(each.path, each.kind) for each in sides(theirs, ours, fixups=[FIXED], dropped=["note.py"])]
+    assert found == [
+        ("a.py", "same"),
+        ("b.py", "adapted"),
+        ("note.py", "dropped"),
+        ("c.py", "added"),
+        ("a.py", "fix-up"),
+    ]
+
+
+def patched(path: Path, *, reconstructed: bool) -> str:
+    """The page of a run whose pick kept the source commit, of upstream or written to equal it."""
+    folder = Folder(path)
+    folder.pick(commit={"reconstructed": reconstructed})
+    kept = folder.proof(
+        "pick/upstream.mbox",
+        mail(PICKED, rows=HUNK.format(line=1, value=0), gone=HUNK.format(line=1, value=2)),
+        "source",
+    )
+    folder.stages[0] = folder.stages[0].model_copy(update={"evidence": (*folder.stages[0].evidence, kept)})
+    folder.fixup(patch=mail(PICKED, rows=HUNK.format(line=1, value=1)))
+    return Reader(page(folder)).text
+
+
+def test_a_reconstruction_is_never_called_upstreams(tmp_path: Path) -> None:
+    real, made = patched(tmp_path / "1", reconstructed=False), patched(tmp_path / "2", reconstructed=True)
+    assert "beside upstream's" in real
+    assert "not as upstream has it" in real
+    assert "beside the reconstruction's" in made
+    assert "not as the reconstruction has it" in made
+    assert "upstream has it" not in made
+
+
+def test_a_patch_that_is_none_is_shown_as_it_is() -> None:
+    assert [each.landed for each in sides("", "+</pre>\n", fixups=[], dropped=[])] == ["+</pre>"]
+    assert sides("", "", fixups=[], dropped=[]) == ()
+    assert sides("", mail(PICKED), fixups=[], dropped=[]) == ()
+
+
+def test_real_commits_lie_beside_what_landed(upstream: Repository) -> None:
+    """What git writes is what is parsed: a rename, a new file, a deleted one, a path with a space."""
+    base = upstream.commit("base", {"old.py": "a\nb\nc\n", "gone.py": "x\n", "a b.py": "1\n"})
+    upstream.git("mv", "old.py", "new.py")
+    upstream.git("rm", "-q", "gone.py")
+    head = upstream.commit("change", {"a b.py": "2\n", "fresh.py": "y\n"})
+    text = upstream.git("format-patch", "--stdout", f"{base}..{head}")
+    found = {each.path: each.kind for each in sides(text, text, fixups=[], dropped=[])}
+    assert set(found) == {"new.py", "gone.py", "a b.py", "fresh.py"}
+    assert set(found.values()) == {"same"}

@@ -1,0 +1,363 @@
+"""The drafted comment: every claim has its evidence, FAIL is not ERROR, nothing from outside is alive, and it fits."""
+
+from __future__ import annotations
+
+import os
+import re
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from backproof.core.model import Arm, Finding, Outcome
+from backproof.records.proof import Claim, Conflict
+from backproof.report import render
+from backproof.report.view import Outline
+from backproof.rundir import loaded_run
+from backproof.verdict import run_verdict
+from checkout import ROOT, TESTS
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from markdown_it import MarkdownIt
+from stories import SOURCE, WARNING, Folder, case, level_2_cases, plan, proved, three
+
+from tests.core.test_escape import ALIVE, HOSTILE, NASTY, flat, words
+from tests.verdict.test_run_verdict import INVENTORY
+
+GOLDEN = TESTS / "report" / "golden" / "comment-level-2.md"
+TEMPLATES = ROOT / "reports"
+FAULT = "fault:out-of-range"
+HARDWARE = re.compile(r"\b(npu|a2|a3|ascend|hardware|910\w*|verified on)\b", re.IGNORECASE)
+NOT_CLAIMS = ("Not established", "Run it again", "Evidence:")
+
+
+def told(folder: Folder) -> loaded_run.Story:
+    found = loaded_run.read(folder.ledger, folder.run)
+    return replace(found, run=run_verdict.judged(found))
+
+
+def comment(folder: Folder, **changes: Any) -> str:
+    return render.comment(told(folder), plan(**changes))
+
+
+def claim_lines(text: str) -> list[str]:
+    """Bullets and table rows, without those of the sections that claim nothing and without table heads."""
+    lines, section = [], ""
+    for line, after in zip(text.splitlines(), [*text.splitlines()[1:], ""], strict=True):
+        if line.startswith(("### ", "<summary>")):
+            section = line.removeprefix("### ").removeprefix("<summary>")
+        head = line.startswith("|") and after.startswith("| ---")
+        if line.startswith(("- ", "|")) and not line.startswith("| ---") and not head:
+            lines += [] if section.startswith(NOT_CLAIMS) else [line]
+    return lines
+
+
+def test_level_2_pass_is_the_golden_comment(tmp_path: Path) -> None:
+    text = re.sub(r"\b[0-9a-f]{64}\b", "SHA256", comment(proved(tmp_path)))
+    if os.environ.get("UPDATE_GOLDEN"):
+        GOLDEN.write_text(text, encoding="utf-8")
+    assert text == GOLDEN.read_text(encoding="utf-8")
+
+
+def stopped(path: Path) -> Folder:
+    folder = Folder(path)
+    conflict = Conflict(path="pkg/rows.py", kind="content")
+    folder.pick(Outcome.PERSON, commit={"outcome": "conflict", "landed": None}, conflicts=(conflict,), others=())
+    folder.stage("fixup", Outcome.ABORTED, "not run: it needs pick, which ended with person-needed")
+    return folder
+
+
+def no_device(path: Path) -> Folder:
+    folder = Folder(path)
+    folder.pick()
+    folder.fixup()
+    folder.install()
+    folder.verify(findings=(WARNING,))
+    error = folder.proof("validate/error.txt", "no device", "there is no device")
+    finding = Finding(severity="warning", text="there is no device: none answered")
+    folder.stage("validate", Outcome.ERROR, "there is no device", evidence=(error,), findings=(finding,))
+    return folder
+
+
+def failed(path: Path) -> Folder:
+    red = case("raw", Arm.FIXED, "fail", "pass", verdict="failed")
+    return proved(path, [*three("raw", FAULT, "pass", "pass")[:2], red], Outcome.FAIL)
+
+
+def undecided(path: Path) -> Folder:
+    green = case("raw", Arm.BASE, "pass", FAULT, verdict="not-discriminating")
+    return proved(path, [green, *three("raw", FAULT, "pass", "pass")[1:]], Outcome.INCONCLUSIVE)
+
+
+ALL = [proved, stopped, no_device, failed, undecided, Folder]
+
+
+@pytest.mark.parametrize("make", ALL)
+def test_every_claim_ends_with_its_evidence(tmp_path: Path, make: Any) -> None:
+    text = comment(make(tmp_path))
+    listed = set(re.findall(r"^- \[(e\d+)\]", text, re.MULTILINE))
+    for line in claim_lines(text):
+        assert re.search(r"(\[e\d+\])+( \|)?$", line), line
+        assert set(re.findall(r"\[(e\d+)\]", line)) <= listed
+
+
+def test_a_claim_without_any_evidence_cannot_be_written(tmp_path: Path) -> None:
+    folder = Folder(tmp_path)
+    with pytest.raises(ValueError, match="has no evidence"):
+        Outline.of(told(folder), plan(), short=True).ground((), "validate")
+
+
+def test_fail_and_error_use_different_words(tmp_path: Path) -> None:
+    fail, error = comment(failed(tmp_path / "1")), comment(no_device(tmp_path / "2"))
+    assert "**FAIL: the backport does not hold. validate: validate did its work.**" in fail
+    assert "could not tell" not in fail
+    assert "**ERROR: no verdict, we could not tell. validate: there is no device.**" in error
+    assert "does not hold" not in error
+    assert "- validate: error: there is no device" in error
+    assert "3 device checks not reached" in error
+
+
+def test_not_discriminating_is_no_pass(tmp_path: Path) -> None:
+    text = comment(undecided(tmp_path))
+    assert "**INCONCLUSIVE: what ran decides nothing. " in text
+    assert (
+        "| base | pass | **no** | green in every case that must be; not as the plan expects: 1 not-discriminating |"
+        in text
+    )
+    assert "PASS" not in text
+
+
+def test_a_conflict_asks_for_a_person(tmp_path: Path) -> None:
+    text = comment(stopped(tmp_path))
+    assert "**A PERSON IS NEEDED: no verdict yet. " in text
+    assert "- Conflict (content): `pkg/rows.py` [e1]" in text
+    assert "- verify: not run" in text
+    assert "0 picked not reached" in text
+
+
+def test_a_reconstruction_is_said_loudly(tmp_path: Path) -> None:
+    folder = Folder(tmp_path)
+    folder.pick(commit={"reconstructed": True})
+    text = comment(folder)
+    assert text.index("> **Not upstream's own commits.**") < text.index("### What landed")
+    assert f"- `{SOURCE[:7]}` was reconstructed as `{SOURCE}` [e1]" in text
+
+
+def test_where_a_fixup_changes_nothing_it_says_so(tmp_path: Path) -> None:
+    text = comment(proved(tmp_path))
+    assert (
+        "- rows under raw, raw-bare, skip: pick and fixed show the same; the fix-up zero-row changes nothing observable here"
+        in text
+    )
+    assert "- rows under compute: the fix-up zero-row changes observed: fail → pass;" in text
+    assert "rows under raw-bare: the output of a skipped row stays uninitialised [e15]" in text
+
+
+def test_a_fixup_that_changes_no_outcome_is_not_given_more_than_it_does(tmp_path: Path) -> None:
+    cases = three("raw", FAULT, "pass", "pass")
+    cases[2] = cases[2].model_copy(update={"observations": {"null_row": {"zero": 24}}})
+    text = comment(proved(tmp_path, cases))
+    assert "the same outcome with and without it; the fix-up zero-row changes inactive_rows.zero: 24 → none;" in text
+
+
+def test_paths_of_this_machine_become_the_words_of_the_commands(tmp_path: Path) -> None:
+    folder = proved(tmp_path)
+    command = f"/opt/target/python {Path(render.__file__).parent}/x.py {tmp_path}/out {Path.home()}/y"
+    folder.stage("triage", evidence=(folder.proof("triage/x.txt", "x", "a claim", command),))
+    finding = Finding(severity="warning", text="look")
+    folder.stages[-1] = folder.stages[-1].model_copy(update={"findings": (finding,)})
+    for text in (comment(folder), render.page(told(folder), plan())):
+        assert "PYTHON BACKPROOF/backproof/report/x.py RUN/out ~/y" in text
+        assert str(tmp_path) not in text
+
+
+def test_a_claim_that_was_not_tried_rests_on_the_record(tmp_path: Path) -> None:
+    folder = no_device(tmp_path)
+    found = told(folder)
+    assert found.verify
+    untried = Claim(name="reached", sentence="not asked for", outcome=Outcome.SKIP)
+    record = found.verify.model_copy(update={"claims": (*found.verify.claims[:2], untried)})
+    text = render.comment(replace(found, verify=record), plan())
+    assert "- reached — **skip**: not asked for [e5]" in text
+
+
+def test_what_no_caller_can_see_is_not_called_observable(tmp_path: Path) -> None:
+    cases = three("raw", FAULT, "pass", "pass")
+    cases[1] = cases[1].model_copy(update={"observations": {"inner_row": {"poison": 24}}})
+    cases[2] = cases[2].model_copy(update={"observations": {"inner_row": {"zero": 24}}})
+    text = comment(proved(tmp_path, cases))
+    assert "changes nothing observable here; inside, it changes row.poison: 24 → none; row.zero: none → 24" in text
+
+
+def test_reuse_and_the_command_are_said(tmp_path: Path) -> None:
+    text = comment(proved(tmp_path))
+    assert "Reused from an earlier run with equal inputs: fixup." in text
+    assert 'backproof run patches/small --repo "$REPO" --branch release/1' in text
+    assert "/opt/target" not in text
+
+
+@pytest.mark.parametrize(
+    "altered", ["pick/pick.json", "verify/loaded.json", "validate/validate.json", "validate/0.json"]
+)
+def test_what_rests_on_altered_evidence_is_not_shown(tmp_path: Path, altered: str) -> None:
+    folder = proved(tmp_path)
+    (tmp_path / altered).write_text("{}")
+    text = comment(folder)
+    assert "**ERROR: no verdict, we could not tell." in text
+    assert f"- evidence missing or altered, and not counted: {altered}" in text
+    gone = {
+        "pick/pick.json": "### What landed",
+        "verify/loaded.json": "loaded: 1 of 1 files",
+        "validate/validate.json": "| rows |",
+        "validate/0.json": "| out-of-range 24 | [e10] |",
+    }
+    assert gone[altered] not in text
+
+
+def test_no_template_but_its_own_has_words_of_hardware() -> None:
+    names = {each.name for each in TEMPLATES.iterdir()}
+    assert {"comment.md.j2", "report.html.j2", "hardware.md.j2", "hardware.html.j2"} <= names
+    for name in names - {"hardware.md.j2", "hardware.zh.md.j2", "hardware.html.j2"}:
+        body = re.sub(r"\{#.*?#\}", "", (TEMPLATES / name).read_text(encoding="utf-8"), flags=re.DOTALL)
+        body = re.sub(r'\{% include "hardware\.[a-z.]+j2" %\}|section\("hardware"\)', "", body)
+        assert not HARDWARE.search(body), name
+
+
+@pytest.mark.parametrize("make", ALL)
+def test_below_level_3_no_word_of_hardware_is_printed(tmp_path: Path, make: Any) -> None:
+    folder = make(tmp_path)
+    assert (told(folder).run.level or 0) < 3
+    assert not HARDWARE.search(comment(folder))
+    assert not HARDWARE.search(render.page(told(folder), plan()))
+
+
+def on_device(path: Path) -> Folder:
+    folder = proved(path)
+    folder.device = "ascend"
+    del folder.stages[-1]
+    folder.validate(level_2_cases(), facts={"host": "h1", "boot_id": "b1"})
+    inventory = INVENTORY.model_copy(update={"device": "ascend", "versions": {"firmware": "7.1"}})
+    evidence = folder.ledger.evidence(
+        folder.ledger.write("validate/inventory.json", inventory), claim="the device", command="inventory"
+    )
+    folder.stages[-1] = folder.stages[-1].model_copy(update={"evidence": (*folder.stages[-1].evidence, evidence)})
+    return folder
+
+
+def test_at_level_3_the_words_come_with_the_inventory(tmp_path: Path) -> None:
+    text = comment(on_device(tmp_path))
+    assert "verified on device `ascend`, host `h1`: driver `26.1`, runtime `9.2`" in text
+    assert "Not run: a served model under load." in text
+    assert "real device" not in text
+
+
+def hostile_folder(path: Path, text: str) -> Folder:
+    """A level 2 run in which every free text is hostile."""
+    safe = text.encode("utf-8", "replace").decode()
+    finding = Finding(severity="warning", text=safe, where=safe)
+    folder = Folder(path)
+    folder.pick(
+        commit={"subject": safe, "author": safe, "dropped": (safe,)}, conflicts=(Conflict(path=safe, kind=safe),)
+    )
+    folder.fixup()
+    folder.install()
+    folder.verify(findings=(finding,))
+    cases = [
+        each.model_copy(update={"sentence": safe, "first": safe, "observations": {safe: safe}, "faults": {safe: 2}})
+        for each in level_2_cases()
+    ]
+    folder.validate(cases, facts={safe: safe}, findings=(finding,))
+    folder.stage("triage", Outcome.INCONCLUSIVE, safe, evidence=(folder.proof("triage/x.txt", "x", safe, safe),))
+    return folder
+
+
+TAGS = {"<details>", "</details>", "<summary>", "</summary>"}
+
+
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.one_of(HOSTILE, st.just("".join(NASTY))))
+def test_hostile_text_stays_text(tmp_path_factory: pytest.TempPathFactory, text: str) -> None:
+    made = comment(hostile_folder(tmp_path_factory.mktemp("run"), text), title=text.strip() or "x")
+    tokens = flat(made)
+    assert not ALIVE.search(words(tokens))
+    assert not {each.type for each in tokens} & {"link_open", "image", "html_inline", "code_block", "hr", "s_open"}
+    blocks = "".join(each.content for each in tokens if each.type == "html_block")
+    assert set(re.findall(r"<[^>]*>", blocks)) <= TAGS
+    rows = [each for each in made.splitlines() if each.startswith("|")]
+    assert {each.count("|") for each in rows} <= {6, 7, 5}
+    assert sum(each.type == "fence" for each in tokens) == 1
+    assert sum(each.type == "heading_open" for each in tokens) == 10
+    assert sum(each.type == "table_open" for each in tokens) == 3
+
+
+def test_each_hostile_example_alone(tmp_path: Path) -> None:
+    for index, text in enumerate(NASTY):
+        tokens = flat(comment(hostile_folder(tmp_path / str(index), text)))
+        assert sum(each.type == "heading_open" for each in tokens) == 10, text
+
+
+def big(path: Path) -> Folder:
+    findings = tuple(
+        Finding(severity="warning", text=f"{index} `{'x' * 2000}", where="a/b " * 300) for index in range(10_000)
+    )
+    folder = Folder(path)
+    folder.pick(commit={"dropped": tuple(f"notes/{index}{'y' * 300}" for index in range(1000))})
+    folder.fixup()
+    folder.install()
+    folder.verify(findings=findings)
+    cases = [
+        case(
+            f"model-{index}-{'z' * 200}",
+            Arm.FIXED,
+            "fail",
+            "pass",
+            verdict="failed" if index == 9_999 else "as-expected",
+        )
+        for index in range(10_000)
+    ]
+    folder.validate(cases, facts={f"fact {index}": "v" * 500 for index in range(1000)})
+    return folder
+
+
+@pytest.fixture(scope="module")
+def big_story(tmp_path_factory: pytest.TempPathFactory) -> loaded_run.Story:
+    return told(big(tmp_path_factory.mktemp("big")))
+
+
+def test_ten_thousand_of_everything_fit_a_comment(big_story: loaded_run.Story) -> None:
+    text = render.comment(big_story, plan())
+    assert len(text) <= render.COMMENT_LIMIT
+    assert "**FAIL: the backport does not hold. rows under model-9999-" in text
+    assert re.search(r"_9940 more cases: see report.html", text)
+    assert "_Cut to fit a comment: " in text
+    tokens = MarkdownIt("commonmark").enable("table").parse(text)
+    assert tokens[-1].type == "paragraph_close"
+    assert text.count("<details>") == text.count("</details>")
+    # The worst case comes first where not all are shown.
+    assert text.index("model-9999-", text.index("### Checks")) < text.index("model-0-", text.index("### Checks"))
+
+
+def test_the_page_of_ten_thousand_stays_small(big_story: loaded_run.Story) -> None:
+    assert len(render.page(big_story, plan())) < 12_000_000
+
+
+@given(st.lists(st.tuples(st.sampled_from([*render.CUT_FIRST, "verdict"]), st.text(max_size=300)), max_size=15))
+def test_a_cut_takes_whole_sections_and_says_which(sections: list[tuple[str, str]]) -> None:
+    whole = render.fit(sections, 10**6)
+    text = render.fit(sections, 500)
+    assert text == whole or "_Cut to fit a comment: " in text
+    for name, body in sections:
+        assert body in text or f"{name} (" in text
+
+
+def test_a_secret_of_the_environment_is_masked_before_it_is_escaped(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SOME_TOKEN", "s3*cret_|x|@y")
+    folder = Folder(tmp_path)
+    folder.pick(commit={"subject": "uses s3*cret_|x|@y", "author": "ghp_\x1b[0m" + "a" * 30})
+    text, page = comment(folder), render.page(told(folder), plan())
+    for each in (text, page):
+        assert "s3*cret" not in each.replace("\\", "")
+        assert "a" * 30 not in each.replace("a" * 40, "")
+        assert "uses ***" in each

@@ -1,0 +1,72 @@
+"""Fixtures: a stand-in for GitHub, and a client that loses no time between tries."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from typing import TYPE_CHECKING
+
+import contract
+import pytest
+import workflow_parser
+from backproof.adapters.github.client import Client, patient
+from github import Auth
+from server import StandIn, start
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+TOKEN = "token-of-the-bot-000000"  # noqa: S105 - of the stand-in
+AUTHOR = "the-bot[bot]"
+
+
+@pytest.fixture(scope="session")
+def _contract() -> None:
+    """Fetched before a test gets a home and a cache of its own; only CI may not do without."""
+    if shutil.which("npm") is None and not os.environ.get("CI"):
+        pytest.skip(
+            "npm is not on PATH: GitHub's published description cannot be had, so its contract is not held here"
+        )
+    contract.rest()
+    contract.graph()
+
+
+@pytest.fixture(scope="session")
+def workflow_parser_ready() -> None:
+    """As above: fetched while the user's own cache can be seen."""
+    if shutil.which("npm") is None and not os.environ.get("CI"):
+        pytest.skip(
+            "npm is not on PATH: GitHub's workflow parser cannot be had, so the workflow is not held to it here"
+        )
+    workflow_parser.bundle()
+
+
+@pytest.fixture
+def hub(_contract: None) -> Iterator[StandIn]:
+    stand_in = StandIn()
+    server = start(stand_in)
+    yield stand_in
+    server.shutdown()
+    server.server_close()
+    assert stand_in.violations == []
+
+
+@pytest.fixture
+def client(hub: StandIn) -> Client:
+    return connect(hub)
+
+
+def connect(hub: StandIn, token: str | None = TOKEN, *, longest_wait: float = 60, timeout: int = 20) -> Client:
+    return Client(
+        auth=Auth.Token(token) if token else None,
+        base_url=hub.url,
+        retry=patient(backoff=0, longest_wait=longest_wait),
+        query_retry=patient(post=True, backoff=0, longest_wait=longest_wait),
+        pause=0,
+        timeout=timeout,
+    )
+
+
+@pytest.fixture
+def connected() -> Callable[..., Client]:
+    return connect
