@@ -14,6 +14,7 @@ from backproof.core.model import Finding, Outcome
 from backproof.core.redaction import publishable
 from backproof.kit import plan
 from backproof.report import render
+from backproof.stages import REGISTRY
 from backproof.upstream import matrix as matrices
 from backproof.upstream import merge as merging
 from backproof.upstream import publish
@@ -53,7 +54,7 @@ def matrix_command(*, kit: Path, repo: str, devices: tuple[str, ...], labels: st
 @_JSON
 def merge_command(*, folders: tuple[Path, ...], kit: Path, out: Path, expected: Path | None, as_json: bool) -> None:
     """Join the runs of a matrix into one report; the worst outcome is the exit code."""
-    merged = merging.merge(folders, kit, expected=expected)
+    merged = merging.merge(folders, kit, REGISTRY, expected=expected)
     merging.write(merged, out)
     text = render.merged(merged)
     with printed.fenced():
@@ -79,7 +80,7 @@ def _shard_finding(shard: Shard) -> Finding:
 )
 def present(*, folder: Path, kit: Path | None, lang: publish.Language) -> None:
     """Show RUN in the job that runs this: summary, annotations, outputs. Outside Actions, print the comment."""
-    loaded = publish.load(folder, kit)
+    loaded = publish.load(folder, REGISTRY, kit)
     text = render.comment(loaded.story, loaded.plan, language=lang)
     actions = Actions.here(click.echo)
     if actions is None:

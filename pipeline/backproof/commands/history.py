@@ -21,7 +21,9 @@ from backproof.history.repository import Repository, open_repository
 from backproof.history.simulate import Landing, Simulator
 from backproof.history.survey import survey
 from backproof.kit import plan
+from backproof.rundir import loaded_run
 from backproof.rundir.ledger import Ledger
+from backproof.stages import REGISTRY
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -182,7 +184,9 @@ def cancelling_command(*, span: str, repo: str, drop: tuple[str, ...], as_json: 
 def reproduce_command(*, folder: Path) -> None:
     """Print a shell script of the steps that RUN took; running it gives the same trees."""
     # Bytes: a fix-up may hold a file that is not UTF-8.
-    click.echo(reproduce.script(Ledger(folder)), nl=False)
+    ledger = Ledger(folder)
+    loaded = loaded_run.read(ledger, loaded_run.require_run(ledger), REGISTRY)
+    click.echo(reproduce.script(ledger, loaded), nl=False)
 
 
 COMMANDS: tuple[click.Command, ...] = (

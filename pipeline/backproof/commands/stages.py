@@ -24,7 +24,7 @@ def _alone(name: str, text: str) -> click.Command:
     @_kit
     @run_options
     def command(*, folder: Path, as_json: bool, **options: Any) -> None:
-        _tell(execution.stage(execution.Request(folder=folder, **options), say, name), name, as_json=as_json)
+        _tell(execution.run_alone(execution.Request(folder=folder, **options), say, name), name, as_json=as_json)
 
     return command
 
@@ -59,4 +59,4 @@ def install(*, folder: Path, undo: bool, force: bool, as_json: bool, **options: 
     if undo:
         click.echo(execution.undo(request, say, force=force))
         return
-    _tell(execution.stage(request, say, "install"), "install", as_json=as_json)
+    _tell(execution.run_alone(request, say, "install"), "install", as_json=as_json)

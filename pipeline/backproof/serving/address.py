@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from backproof.devices import emulator
-from backproof.devices.ascend import host_identity
+from backproof.host import identity
 from backproof.serving.check import check_serving
 from backproof.serving.testbed import Testbed
 
@@ -23,15 +23,15 @@ if TYPE_CHECKING:
     from backproof.records.serving import ServeRecord
     from backproof.rundir.ledger import Ledger
 
-FILE = "serve/address.json"
+FILE = "address.json"
 """Not serve.json: no verdict reads this."""
 
 
 def check_address(
-    ledger: Ledger, serve: Serve, url: str, arm: Arm, *, budget: Budget, say: Callable[[str], None]
+    ledger: Ledger, folder: str, serve: Serve, url: str, arm: Arm, *, budget: Budget, say: Callable[[str], None]
 ) -> ServeRecord:
     """Run the steps of one [[serve]] against an address; `arm` is the one that runs there, as the user claims."""
-    here = host_identity.here()
+    here = identity.here()
     with ledger.locked(), emulator.opened(Path(), ledger.folder, {}) as session:
         testbed = Testbed(
             ledger=ledger,
@@ -44,7 +44,8 @@ def check_address(
             budget=budget.start(),
             say=say,
             url=url,
+            folder=folder,
         )
         record = check_serving(testbed, serve, (), (arm,))
-        ledger.write(FILE, record)
+        ledger.write(f"{folder}/{FILE}", record)
     return record

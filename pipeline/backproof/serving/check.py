@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from backproof.records.serving import Round
     from backproof.serving.testbed import Testbed
 
-STAGE = "serve"
-
 
 def check_serving(
     testbed: Testbed, serve: Serve, arguments: Sequence[str], which: Sequence[Arm], *, seed: int = 0
@@ -30,7 +28,7 @@ def check_serving(
             arguments=tuple(arguments),
             arm=arm,
             number=number,
-            group=f"{STAGE}/{serve.id}",
+            group=serve.id,
             label=arm.value,
         )
         for arm, number in arms.order_rounds(serve, which, seed)

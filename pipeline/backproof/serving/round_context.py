@@ -24,13 +24,9 @@ class RoundSpec:
     arm: Arm
     number: int
     group: str
-    """The folder in the run folder that rounds of one check or experiment share."""
+    """The id of the [[serve]] or of the experiment, whose rounds share a folder."""
     label: str
     """The name of the arm or of the side of an experiment in that folder."""
-
-    @property
-    def place(self) -> str:
-        return f"{self.group}/{self.label}-{self.number}"
 
     @property
     def name(self) -> str:

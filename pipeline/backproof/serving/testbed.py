@@ -38,6 +38,8 @@ class Testbed:
     budget: Budget
     say: Callable[[str], None]
     url: str = ""
+    folder: str = "rounds"
+    """The folder of the rounds in the run folder."""
 
     def run_round(self, spec: RoundSpec) -> Round:
         """Run one round with the arm in place; it is spoiled when a card went bad meanwhile."""
@@ -53,7 +55,8 @@ class Testbed:
     def _prepare_round(self, spec: RoundSpec, hashes: Mapping[str, str | None]) -> RoundContext:
         device = self.session.environment(spec.arm, f"{spec.serve.id}-{spec.number}")
         logs = device.get("ASCEND_PROCESS_LOG_PATH")
-        earlier = self.ledger.read(f"{spec.place}/round.json", Round)
+        place = self._place(spec)
+        earlier = self.ledger.read(f"{place}/round.json", Round)
         return RoundContext(
             spec=spec,
             env={**self.env, **spec.serve.env, **device},
@@ -62,14 +65,17 @@ class Testbed:
             digest=self._digest_inputs(spec, hashes),
             host=self.facts.get("host", ""),
             boot_id=self.facts.get("boot_id", ""),
-            folder=self.ledger.stage_folder(spec.place),
+            folder=self.ledger.stage_folder(place),
             logs=Path(logs) if logs else None,
             budget=self.budget,
             say=self.say,
-            keep=self._keep_in(spec.place),
+            keep=self._keep_in(place),
             url=self.url,
             earlier=None if earlier and earlier.spoiled else earlier,
         )
+
+    def _place(self, spec: RoundSpec) -> str:
+        return f"{self.folder}/{spec.group}/{spec.label}-{spec.number}"
 
     def _keep_in(self, place: str) -> Callable[[str, Record], None]:
         def keep(name: str, record: Record) -> None:
@@ -95,7 +101,7 @@ class Testbed:
 
     def collect_evidence(self, spec: RoundSpec, done: Round) -> tuple[Evidence, ...]:
         """Register the files of a round: its record, the service's log, the triage, the benchmark's results."""
-        folder = self.ledger.folder / spec.place
+        folder = self.ledger.folder / self._place(spec)
         claim = f"what {spec.serve.id} showed on {spec.arm}, round {spec.number}"
         benchmarks = sorted(path.name for path in folder.glob("bench-*.json"))
         files = [folder / name for name in ("round.json", "service.log", "triage.json", *benchmarks)]

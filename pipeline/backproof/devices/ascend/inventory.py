@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Literal
 from pydantic import Field
 
 from backproof.core.model import Record, Sha256
-from backproof.devices.ascend import host_identity, npu_smi, software
-from backproof.devices.ascend.host_identity import Place  # noqa: TC001 - pydantic reads it
+from backproof.devices.ascend import npu_smi, software
 from backproof.devices.ascend.software import Software  # noqa: TC001 - pydantic reads it
 from backproof.devices.ascend.table import Table  # noqa: TC001 - pydantic reads it
-from backproof.host import baseline
+from backproof.host import baseline, identity
+from backproof.host.identity import Place  # noqa: TC001 - pydantic reads it
 from backproof.records.host import Reading
 from backproof.records.proof import DeviceInventory
 from backproof.rundir.ledger import sha256_of
@@ -58,7 +58,7 @@ def take(python: Path, env: Mapping[str, str] | None = None) -> Hardware:
     table, _ = npu_smi.info()
     program = npu_smi.path()
     read = {each.name: each for each in baseline.read(None, env={**os.environ, **(env or {})})}
-    where = host_identity.here()
+    where = identity.here()
     why = _no_device(table, where)
     return Hardware(
         place=where,

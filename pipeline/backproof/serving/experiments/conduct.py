@@ -91,7 +91,7 @@ def _plan_rounds(question: _Question) -> list[RoundSpec]:
             arguments=side.arguments,
             arm=side.arm,
             number=number,
-            group=f"experiment/{question.experiment.id}",
+            group=question.experiment.id,
             label=side.label,
         )
         for number in range(1, question.experiment.repeats + 1)
