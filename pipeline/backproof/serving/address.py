@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from backproof.devices import emulator
-from backproof.host import identity
+from backproof.host.identity import read_identity
 from backproof.serving.check import check_serving
 from backproof.serving.testbed import Testbed
 
@@ -31,7 +31,7 @@ def check_address(
     ledger: Ledger, folder: str, serve: Serve, url: str, arm: Arm, *, budget: Budget, say: Callable[[str], None]
 ) -> ServeRecord:
     """Run the steps of one [[serve]] against an address; `arm` is the one that runs there, as the user claims."""
-    here = identity.here()
+    here = read_identity()
     with ledger.locked(), emulator.opened(Path(), ledger.folder, {}) as session:
         testbed = Testbed(
             ledger=ledger,
