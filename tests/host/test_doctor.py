@@ -13,7 +13,8 @@ from backproof.app import runner
 from backproof.bundle import archive, envelope
 from backproof.cli import cli
 from backproof.core.errors import PlanError
-from backproof.host import baseline, identity
+from backproof.host import baseline
+from backproof.host.identity import read_identity
 from backproof.kit import plan as plan_file
 from backproof.records.host import Deviation, DoctorRecord, Reading
 from backproof.rundir.ledger import Ledger
@@ -206,7 +207,7 @@ def test_the_bundle_has_it_and_verifies(tmp_path: Path) -> None:
     files = {each.path for each in made.checked.manifest.files}
     assert "run/doctor/doctor.json" in files
     assert made.checked.told.story.doctor is not None
-    here = identity.here()
+    here = read_identity()
     text = archive.read(envelope.opened(made.file), most=1000)["run/doctor/doctor.json"].decode()
     assert here.boot_id not in text
     assert sys.executable not in text

@@ -6,7 +6,7 @@ import os
 from typing import TYPE_CHECKING
 
 from backproof.host import baseline as readings
-from backproof.host import identity
+from backproof.host.identity import read_identity
 from backproof.records.host import DoctorRecord
 from backproof.rundir.ledger import now
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 def compare_host(baseline: Baseline, python: Path | None, arguments: Sequence[str]) -> DoctorRecord:
     """Compare versions, environment and, where given, launch arguments with what the release was validated with."""
-    here, found = identity.here(), readings.read(python)
+    here, found = read_identity(), readings.read(python)
     rows = [*readings.compare(found, baseline.versions)]
     rows += readings.compare_arguments(baseline.arguments, arguments) if arguments else ()
     rows += readings.compare_environment(baseline.environment, os.environ)

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from backproof import devices
-from backproof.host import identity
+from backproof.host.identity import read_identity
 from backproof.install import arms
 from backproof.serving.testbed import Testbed
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 def host_facts(ctx: Context) -> dict[str, str]:
     """Return the device's facts, and host and boot for every device: rounds of another place are not compared."""
-    here = identity.here()
+    here = read_identity()
     described = devices.get(ctx.settings.device).describe(Path(ctx.settings.python))
     return {"host": here.host, "boot_id": here.boot_id, **described}
 
