@@ -47,7 +47,7 @@ def show(result: TriageResult, console: Console) -> None:
 def _headline(result: TriageResult, console: Console) -> None:
     first = result.first_scene
     if first is None:
-        console.print(Text(plain(result.verdict), style="bold green" if result.outcome == "nothing" else "bold yellow"))
+        console.print(Text(plain(result.verdict), style="bold green" if result.outcome == "healthy" else "bold yellow"))
         return
     console.print(
         Text(f"{plain(first.file)}:{first.line}", style="bold red"),
