@@ -11,15 +11,23 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from backproof.app import runner
 from backproof.core.errors import BackproofError, HostError, Interrupted, PersonNeeded, PlanError
-from backproof.core.model import Arm, Evidence, Finding, Outcome
-from backproof.kit import plan
+from backproof.core.model import Arm, Evidence, Finding, Outcome, Record, StageRole
 from backproof.records.proof import ArmSummary, Run, Settings, StageResult
-from backproof.rundir.context import Context
 from backproof.rundir.ledger import Ledger, digest_of
+from backproof.stages import REGISTRY
 from kits import write_kit
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from backproof.rundir.context import Context
+from contexts import context_of, new_run
+
+
+def record_of(name: str) -> type[Record]:
+    record = REGISTRY.record_of(name)
+    assert record
+    return record
 
 
 @dataclass
@@ -27,12 +35,24 @@ class Step:
     """A stage that does what the test says."""
 
     NAME: str
-    NEEDS: tuple[str, ...] = ()
+    needs: tuple[str, ...] = ()
     REUSABLE: bool = True
     given: Any = 1
     ends: BackproofError | OSError | Outcome = Outcome.PASS
     evident: bool = True
     ran: list[str] = field(default_factory=list)
+
+    @property
+    def NEEDS(self) -> tuple[type[Record], ...]:  # noqa: N802
+        return tuple(record_of(name) for name in self.needs)
+
+    @property
+    def RECORD(self) -> type[Record]:  # noqa: N802
+        return record_of(self.NAME)
+
+    @property
+    def ROLE(self) -> StageRole:  # noqa: N802
+        return REGISTRY.role_of(self.NAME)
 
     def inputs(self, ctx: Context) -> Mapping[str, Any]:
         return {"given": self.given, "device": ctx.settings.device}
@@ -56,15 +76,11 @@ def said() -> list[str]:
 def ctx(tmp_path: Path, said: list[str]) -> Context:
     kit = write_kit(tmp_path / "kit", ["a" * 40])
     settings = Settings(kit=str(kit), repo="r", branch="b", python="p", device="emulator")
-    return Context(ledger=Ledger(tmp_path / "run"), plan=plan.load(kit), kit=kit, settings=settings, say=said.append)
-
-
-def new(ctx: Context) -> Run:
-    return Run(tool="t", id="i", kit="k", title="t", settings=ctx.settings, started="now")
+    return context_of(Ledger(tmp_path / "run"), kit, settings, say=said.append)
 
 
 def go(ctx: Context, *steps: Step) -> Run:
-    return runner.execute(ctx, ctx.ledger.load_run() or new(ctx), steps)
+    return runner.execute(ctx, ctx.ledger.load_run() or new_run(ctx.settings), steps)
 
 
 def outcomes(run: Run) -> dict[str, str]:
@@ -78,7 +94,7 @@ def saved(ctx: Context) -> Run:
 
 
 def test_equal_inputs_are_reused_and_said(ctx: Context) -> None:
-    pick, fixup = Step("pick"), Step("fixup", NEEDS=("pick",))
+    pick, fixup = Step("pick"), Step("fixup", needs=("pick",))
     go(ctx, pick, fixup)
     run = go(ctx, pick, fixup)
     assert [each.reused for each in run.stages] == [True, True]
@@ -112,7 +128,7 @@ def test_a_pass_without_evidence_is_an_error(ctx: Context) -> None:
     ],
 )
 def test_what_ends_a_stage_aborts_those_that_need_it_by_name(ctx: Context, ends: Any, outcome: str) -> None:
-    run = go(ctx, Step("pick", ends=ends), Step("fixup", NEEDS=("pick",)), Step("triage"))
+    run = go(ctx, Step("pick", ends=ends), Step("fixup", needs=("pick",)), Step("triage"))
     assert outcomes(run) == {"pick": outcome, "fixup": "aborted", "triage": "pass"}
     assert f"it needs pick, which ended with {outcome}" in run.stages[1].sentence
 
@@ -125,7 +141,7 @@ def test_a_command_that_is_stopped_leaves_no_verdict_and_loses_nothing(ctx: Cont
     with pytest.raises(Interrupted):
         go(ctx, pick, fixup, verify)
     left = saved(ctx)
-    assert (left.outcome, left.level, left.ended) == (Outcome.ERROR, None, "")
+    assert (left.outcome, left.level, left.ended) == (Outcome.RUNNING, None, "")
     assert outcomes(left) == {"pick": "pass"}
     fixup.ends = Outcome.PASS
     run = go(ctx, pick, fixup, verify)
@@ -233,7 +249,7 @@ def test_while_a_command_works_run_json_has_no_verdict(ctx: Context) -> None:
     watched = Watched("fixup", given=2)
     go(ctx, Step("pick"), watched)
     seen = watched.seen
-    assert (seen.outcome, seen.level, seen.sentence) == (Outcome.ERROR, None, "the command has not finished")
+    assert (seen.outcome, seen.level, seen.sentence) == (Outcome.RUNNING, None, "the command has not finished")
     assert (seen.arms, seen.files, seen.ended) == ({}, {}, "")
     assert outcomes(seen) == {"pick": "pass"}
     assert [each.stage for each in seen.earlier] == ["fixup"]
@@ -269,7 +285,7 @@ def test_an_error_that_cannot_be_written_is_still_told(ctx: Context, said: list[
 
 
 def test_a_stage_that_needs_one_that_never_ran_says_so(ctx: Context) -> None:
-    result = go(ctx, Step("fixup", NEEDS=("pick",))).stages[0]
+    result = go(ctx, Step("fixup", needs=("pick",))).stages[0]
     assert (result.outcome, result.sentence) == (
         Outcome.ABORTED,
         "not run: it needs pick, which has not run here",
@@ -344,8 +360,10 @@ def test_evidence_that_is_gone_or_none_at_all_is_not_reused(ctx: Context) -> Non
     pick = Step("pick", evident=False, ends=Outcome.SKIP)
     assert [go(ctx, pick).stages[0].reused for _ in range(2)] == [False, False]
     empty = StageResult(stage="pick", outcome=Outcome.PASS, sentence="s", digest=go(ctx, pick).stages[0].digest)
-    ctx.ledger.save_run(new(ctx).model_copy(update={"stages": (empty,)}))
+    ctx.ledger.save_run(new_run(ctx.settings).model_copy(update={"stages": (empty,)}))
     assert not go(ctx, pick).stages[0].reused
     gone = Evidence(path="pick/gone", sha256="0" * 64, claim="c", command="x")
-    ctx.ledger.save_run(new(ctx).model_copy(update={"stages": (empty.model_copy(update={"evidence": (gone,)}),)}))
+    ctx.ledger.save_run(
+        new_run(ctx.settings).model_copy(update={"stages": (empty.model_copy(update={"evidence": (gone,)}),)})
+    )
     assert not go(ctx, pick).stages[0].reused

@@ -22,6 +22,7 @@ from backproof.bundle.statement import PREDICATE_TYPE, TYPE
 from backproof.core.errors import HostError
 from backproof.rundir import loaded_run
 from backproof.rundir.ledger import sha256_of
+from backproof.stages import REGISTRY
 from backproof.upstream.publish import Loaded
 from backproof.verdict import run_verdict
 from plain_job import make_job
@@ -36,10 +37,10 @@ SECRET = "s3cret-of-the-environment"  # noqa: S105 - made up
 
 def loaded(folder: Folder) -> Loaded:
     ledger = folder.save()
-    said = run_verdict.summarise(folder.run, ledger)
+    said = run_verdict.summarise(folder.run, ledger, REGISTRY)
     ledger.save_run(said)
     ledger.event("start")
-    told = loaded_run.read(ledger, loaded_run.before_report(said))
+    told = loaded_run.read(ledger, loaded_run.before_report(said, REGISTRY), REGISTRY)
     return Loaded(ledger=ledger, plan=plan(), story=replace(told, run=run_verdict.judged(told)), said=said)
 
 
@@ -258,7 +259,7 @@ def test_evidence_that_was_altered_before_is_carried_as_not_established(tmp_path
     run = loaded(folder)
     (folder.path / "verify" / "complete.json").write_text("altered")
     (folder.path / "verify" / "reached.json").unlink()
-    told = loaded_run.read(run.ledger, loaded_run.before_report(run.said))
+    told = loaded_run.read(run.ledger, loaded_run.before_report(run.said, REGISTRY), REGISTRY)
     late = replace(run, story=replace(told, run=run_verdict.judged(told)))
     checked = bundle.make(late, tmp_path / "b.tar.gz").checked
     assert checked.told.story.run.outcome == "error"

@@ -18,7 +18,7 @@ from backproof.core.model import Outcome
 from backproof.records.experiment import ExperimentsRecord
 from backproof.records.proof import DeviceInventory, ValidateRecord
 from backproof.records.serving import Round, ServeRecord
-from backproof.stages import validate
+from backproof.stages import REGISTRY, validate
 from backproof.upstream import publish
 from backproof.verdict.judge import OUTCOMES
 from click.testing import CliRunner, Result
@@ -229,13 +229,13 @@ def test_an_experiment_is_evidence_of_the_run_and_on_its_page(made: Made) -> Non
     listed = {each["path"] for each in after["evidence"]}
     assert {"experiment/experiment.json", "experiment/fix/experiment.json"} <= listed
     assert any(each.startswith("experiment/fix/before-1/") for each in listed)
-    execution.stage(execution.Request(folder=made.run), lambda _: None, "report")
+    execution.run_alone(execution.Request(folder=made.run), lambda _: None, "report")
     page = (made.run / "report.html").read_text()
     assert "Experiments: one variable at a time" in page
     assert "arm makes no difference" in page
     boot = ExperimentsRecord.model_validate_json((made.run / "experiment/experiment.json").read_bytes())
     assert boot.experiments[0].boot_id not in page
-    bundled = bundle.make(publish.load(made.run), made.run.with_name("b.tar.gz"))
+    bundled = bundle.make(publish.load(made.run, REGISTRY), made.run.with_name("b.tar.gz"))
     assert bundled.checked.told.story.experiments[0].kind == "switch"
     assert not bundled.checked.told.story.altered
 
@@ -254,7 +254,7 @@ def test_the_targets_own_tests(made: Made) -> None:
     assert "fails without the backport, passes with it" in page
     told = made.call(hardware.experiment, "fix", "--budget", "0.001s")
     assert told.exit_code == Outcome.INCONCLUSIVE.exit_code
-    execution.stage(execution.Request(folder=made.run), lambda _: None, "report")
+    execution.run_alone(execution.Request(folder=made.run), lambda _: None, "report")
     assert {"upstream-tests", "experiment"} <= {each["stage"] for each in made.story["stages"]}
 
 

@@ -13,6 +13,7 @@ from backproof.core.model import Finding, Outcome
 from backproof.records.proof import FileChange, FixupRecord
 from backproof.report import run_diff
 from backproof.rundir import loaded_run
+from backproof.stages import REGISTRY
 from backproof.verdict import run_verdict
 from click.testing import CliRunner
 from stories import FIXED, Folder, level_2_cases, proved, three
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 def saved(folder: Folder) -> Path:
     """As the runner leaves it: judged."""
     ledger = folder.save()
-    ledger.save_run(run_verdict.summarise(folder.run, ledger))
+    ledger.save_run(run_verdict.summarise(folder.run, ledger, REGISTRY))
     return folder.path
 
 
@@ -80,7 +81,7 @@ def test_show_of_a_stage_has_its_evidence_and_its_record(tmp_path: Path) -> None
 
 
 def test_show_of_no_run_or_no_stage_says_what_to_do(tmp_path: Path) -> None:
-    with pytest.raises(PlanError, match="no run to tell of"):
+    with pytest.raises(PlanError, match="no run here"):
         said(show_command, tmp_path)
     run = saved(proved(tmp_path / "run"))
     with pytest.raises(PlanError, match="no such stage"):
@@ -148,7 +149,7 @@ def test_diff_says_what_one_run_does_not_have(tmp_path: Path) -> None:
     whole = proved(tmp_path / "whole")
     saved(short), saved(whole)
     (whole.path / "install/install.json").write_text("{}")
-    one, two = (loaded_run.read(each.ledger, each.run) for each in (short, whole))
+    one, two = (loaded_run.read(each.ledger, each.run, REGISTRY) for each in (short, whole))
     found = run_diff.compare(one, two)
     assert next(each for each in found.changes if each.name == "tree of fixed").before is None
     assert any("install/install.json is missing or altered" in note for note in found.notes)
@@ -195,7 +196,7 @@ def test_the_commands_are_on_the_command_line(name: str) -> None:
 def test_a_sentence_that_goes_to_a_file_is_one_line(tmp_path: Path) -> None:
     folder = saved(proved(tmp_path))
     done = CliRunner(env={"COLUMNS": None}).invoke(show_command, [str(folder)], catch_exceptions=False)
-    sentence = run_verdict.summarise(proved(tmp_path).run, proved(tmp_path).ledger).sentence
+    sentence = run_verdict.summarise(proved(tmp_path).run, proved(tmp_path).ledger, REGISTRY).sentence
     assert len(sentence) > 80
     assert sentence in done.stdout.splitlines()
 
@@ -224,4 +225,4 @@ def test_a_run_that_was_killed_shows_no_verdict(tmp_path: Path) -> None:
     assert "the command has not finished" in text
     assert "PASS" not in text
     facts = shown(show_command, tmp_path)["run"]
-    assert (facts["outcome"], facts["level"]) == ("error", None)
+    assert (facts["outcome"], facts["level"]) == ("running", None)

@@ -8,16 +8,17 @@ from typing import TYPE_CHECKING
 import pytest
 from backproof.core.errors import PlanError
 from backproof.history import reproduce
-from backproof.kit import plan
-from backproof.records.proof import FixupRecord, PickRecord, Run, Settings
-from backproof.rundir.context import Context
+from backproof.records.proof import PickRecord, Run, Settings
+from backproof.rundir import loaded_run
 from backproof.rundir.ledger import Ledger
-from backproof.stages import fixup, pick
+from backproof.stages import REGISTRY, fixup, pick
+from contexts import context_of
 from kits import write_kit
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from backproof.rundir.loaded_run import LoadedRun
     from repositories import Repository
 
 CODE = "def f():\n    x = 1\n    return x\n"
@@ -46,14 +47,17 @@ def ran(tmp_path: Path, repository: Repository, commits: list[str], *, options: 
     settings = Settings(
         kit=str(kit), repo=str(repository.folder), branch="release", python="", device="emulator", signoff=True
     )
-    ctx = Context(ledger=ledger, plan=plan.load(kit), kit=kit, settings=settings, say=lambda _: None)
-    pick.run(ctx)
-    ledger.save_run(
-        Run(tool="t", id="r1", kit="small", title="evil\n touch ran\u2028touch ran", settings=settings, started="")
-    )
-    if not ledger.need("pick/pick.json", PickRecord, made_by="pick").conflicts:
-        fixup.run(ctx)
+    ctx = context_of(ledger, kit, settings)
+    results = [pick.run(ctx)]
+    if not ctx.need(PickRecord).conflicts:
+        results.append(fixup.run(ctx))
+    run = Run(tool="t", id="r1", kit="small", title="evil\n touch ran\u2028touch ran", settings=settings, started="")
+    ledger.save_run(run.model_copy(update={"stages": tuple(results)}))
     return ledger
+
+
+def loaded(ledger: Ledger) -> LoadedRun:
+    return loaded_run.read(ledger, loaded_run.require_run(ledger), REGISTRY)
 
 
 def bash(tmp_path: Path, script: bytes, *args: str) -> subprocess.CompletedProcess[bytes]:
@@ -82,8 +86,9 @@ def prepared(repository: Repository) -> list[str]:
 
 def test_the_script_gives_the_trees_of_the_run(tmp_path: Path, upstream: Repository) -> None:
     ledger = ran(tmp_path, upstream, prepared(upstream))
-    fixed = ledger.need("fixup/fixup.json", FixupRecord, made_by="fixup")
-    done = bash(tmp_path, reproduce.script(ledger), "again")
+    fixed = loaded(ledger).fixup
+    assert fixed
+    done = bash(tmp_path, reproduce.script(ledger, loaded(ledger)), "again")
     assert done.returncode == 0, done.stderr.decode()
     assert tree_of(tmp_path / "again") == fixed.head_tree
     assert done.stdout.decode().count("as in the run") == 4
@@ -97,8 +102,9 @@ def test_the_script_gives_the_trees_of_the_run(tmp_path: Path, upstream: Reposit
 
 def test_a_tree_that_differs_stops_the_script(tmp_path: Path, upstream: Repository) -> None:
     ledger = ran(tmp_path, upstream, prepared(upstream))
-    picked = ledger.need("pick/pick.json", PickRecord, made_by="pick")
-    script = reproduce.script(ledger).replace(picked.head_tree.encode(), b"0" * 40)
+    picked = loaded(ledger).pick
+    assert picked
+    script = reproduce.script(ledger, loaded(ledger)).replace(picked.head_tree.encode(), b"0" * 40)
     done = bash(tmp_path, script, "again")
     assert done.returncode == 1
     assert b"and should be 0000" in done.stderr
@@ -113,7 +119,7 @@ def test_a_merge_commits_main_line_is_found_from_the_tree(tmp_path: Path, upstre
     upstream.commit("main", {"m.py": "m = 1\n"})
     upstream.git("merge", "--quiet", "--no-ff", "-m", "merge", "topic")
     ledger = ran(tmp_path, upstream, [upstream.git("rev-parse", "HEAD")], options="mainline = 1")
-    done = bash(tmp_path, reproduce.script(ledger), "again")
+    done = bash(tmp_path, reproduce.script(ledger, loaded(ledger)), "again")
     assert done.returncode == 0, done.stderr.decode()
 
 
@@ -123,5 +129,6 @@ def test_a_run_that_stopped_has_nothing_to_reproduce(tmp_path: Path, upstream: R
     upstream.commit("own", {"code.py": CODE.replace("x = 1", "x = 9")})
     upstream.switch("main", "main")
     fix = upstream.commit("fix", {"code.py": CODE.replace("x = 1", "x = 2")})
+    ledger = ran(tmp_path, upstream, [fix])
     with pytest.raises(PlanError, match="nothing to reproduce"):
-        reproduce.script(ran(tmp_path, upstream, [fix]))
+        reproduce.script(ledger, loaded(ledger))

@@ -13,16 +13,16 @@ from backproof.app import runner
 from backproof.bundle import archive, envelope
 from backproof.cli import cli
 from backproof.core.errors import PlanError
-from backproof.devices.ascend import host_identity
 from backproof.host import baseline
+from backproof.host.identity import read_identity
 from backproof.kit import plan as plan_file
 from backproof.records.host import Deviation, DoctorRecord, Reading
-from backproof.rundir.context import Context
 from backproof.rundir.ledger import Ledger
-from backproof.stages import report
+from backproof.stages import REGISTRY, report
 from backproof.upstream import publish
 from backproof.verdict import run_verdict
 from click.testing import CliRunner, Result
+from contexts import context_of
 from kits import write_kit
 from stories import proved
 
@@ -146,7 +146,7 @@ def run_of(path: Path, kit: Path) -> Path:
     settings = folder.run.settings.model_copy(update={"kit": str(kit), "python": sys.executable})
     run = folder.run.model_copy(update={"settings": settings})
     folder.ledger.save_run(run)
-    folder.ledger.save_run(run_verdict.summarise(run, folder.ledger))
+    folder.ledger.save_run(run_verdict.summarise(run, folder.ledger, REGISTRY))
     return path
 
 
@@ -176,7 +176,7 @@ def test_with_a_run_the_comparison_is_evidence_and_changes_no_verdict(
     assert judged(run) == before
     stages = {each["stage"]: each for each in json.loads((run / "run.json").read_text())["stages"]}
     assert stages["doctor"]["evidence"][0]["path"] == "doctor/doctor.json"
-    again = run_verdict.summarise(*_reread(run))
+    again = run_verdict.summarise(*_reread(run), REGISTRY)
     assert (again.outcome, again.level) == before[:2], "judged again with it, it is the same"
 
 
@@ -194,7 +194,7 @@ def test_the_report_shows_it_and_a_second_look_takes_its_place(tmp_path: Path) -
     found, ledger = _reread(run)
     assert [each.stage for each in found.stages].count("doctor") == 1
     the_plan = plan_file.load(tmp_path / "kit")
-    ctx = Context(ledger=ledger, plan=the_plan, kit=tmp_path, settings=found.settings, say=lambda _: None)
+    ctx = context_of(ledger, tmp_path, found.settings, loaded_plan=the_plan)
     runner.execute(ctx, found, (report,))
     assert "The doctor looked at" in (run / "report.html").read_text()
     assert "doctor" in {each.stage for each in _reread(run)[0].stages}
@@ -203,11 +203,11 @@ def test_the_report_shows_it_and_a_second_look_takes_its_place(tmp_path: Path) -
 def test_the_bundle_has_it_and_verifies(tmp_path: Path) -> None:
     run = run_of(tmp_path / "run", kit(tmp_path / "kit"))
     assert call("--run", run).exit_code == 0
-    made = bundle.make(publish.load(run), tmp_path / "b.tar.gz")
+    made = bundle.make(publish.load(run, REGISTRY), tmp_path / "b.tar.gz")
     files = {each.path for each in made.checked.manifest.files}
     assert "run/doctor/doctor.json" in files
     assert made.checked.told.story.doctor is not None
-    here = host_identity.here()
+    here = read_identity()
     text = archive.read(envelope.opened(made.file), most=1000)["run/doctor/doctor.json"].decode()
     assert here.boot_id not in text
     assert sys.executable not in text

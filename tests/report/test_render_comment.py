@@ -10,10 +10,11 @@ from typing import Any
 
 import pytest
 from backproof.core.model import Arm, Finding, Outcome
-from backproof.records.proof import Claim, Conflict
+from backproof.records.proof import Claim, Conflict, VerifyRecord
 from backproof.report import render
 from backproof.report.view import Outline
 from backproof.rundir import loaded_run
+from backproof.stages import REGISTRY
 from backproof.verdict import run_verdict
 from checkout import ROOT, TESTS
 from hypothesis import HealthCheck, given, settings
@@ -31,8 +32,8 @@ HARDWARE = re.compile(r"\b(npu|a2|a3|ascend|hardware|910\w*|verified on)\b", re.
 NOT_CLAIMS = ("Not established", "Run it again", "Evidence:")
 
 
-def told(folder: Folder) -> loaded_run.Story:
-    found = loaded_run.read(folder.ledger, folder.run)
+def told(folder: Folder) -> loaded_run.LoadedRun:
+    found = loaded_run.read(folder.ledger, folder.run, REGISTRY)
     return replace(found, run=run_verdict.judged(found))
 
 
@@ -177,7 +178,7 @@ def test_a_claim_that_was_not_tried_rests_on_the_record(tmp_path: Path) -> None:
     assert found.verify
     untried = Claim(name="reached", sentence="not asked for", outcome=Outcome.SKIP)
     record = found.verify.model_copy(update={"claims": (*found.verify.claims[:2], untried)})
-    text = render.comment(replace(found, verify=record), plan())
+    text = render.comment(replace(found, records={**found.records, VerifyRecord: record}), plan())
     assert "- reached — **skip**: not asked for [e5]" in text
 
 
@@ -320,11 +321,11 @@ def big(path: Path) -> Folder:
 
 
 @pytest.fixture(scope="module")
-def big_story(tmp_path_factory: pytest.TempPathFactory) -> loaded_run.Story:
+def big_story(tmp_path_factory: pytest.TempPathFactory) -> loaded_run.LoadedRun:
     return told(big(tmp_path_factory.mktemp("big")))
 
 
-def test_ten_thousand_of_everything_fit_a_comment(big_story: loaded_run.Story) -> None:
+def test_ten_thousand_of_everything_fit_a_comment(big_story: loaded_run.LoadedRun) -> None:
     text = render.comment(big_story, plan())
     assert len(text) <= render.COMMENT_LIMIT
     assert "**FAIL: the backport does not hold. rows under model-9999-" in text
@@ -337,7 +338,7 @@ def test_ten_thousand_of_everything_fit_a_comment(big_story: loaded_run.Story) -
     assert text.index("model-9999-", text.index("### Checks")) < text.index("model-0-", text.index("### Checks"))
 
 
-def test_the_page_of_ten_thousand_stays_small(big_story: loaded_run.Story) -> None:
+def test_the_page_of_ten_thousand_stays_small(big_story: loaded_run.LoadedRun) -> None:
     assert len(render.page(big_story, plan())) < 12_000_000
 
 

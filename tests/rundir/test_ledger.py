@@ -15,8 +15,10 @@ from backproof.core.redaction import redact
 from backproof.records.proof import PickRecord, Run, Settings
 from backproof.rundir import ledger
 from backproof.rundir.ledger import Ledger, digest_of, write_atomic
+from contexts import context_of
 from hypothesis import given
 from hypothesis import strategies as st
+from stories import plan
 
 
 def a_run() -> Run:
@@ -45,7 +47,7 @@ def test_a_ledger_of_another_version_restarts_and_is_kept(tmp_path: Path, conten
 
 def test_a_missing_record_names_the_command_that_makes_it(tmp_path: Path) -> None:
     with pytest.raises(PlanError) as caught:
-        Ledger(tmp_path).need("pick/pick.json", PickRecord, made_by="pick")
+        context_of(Ledger(tmp_path), tmp_path, a_run().settings, loaded_plan=plan()).need(PickRecord)
     assert f"backproof pick --run {tmp_path}" in caught.value.next_step
 
 

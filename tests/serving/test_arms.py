@@ -95,7 +95,11 @@ def test_base_shows_the_first_scene_and_fixed_does_not(fake_host: FakeHost, tmp_
     assert found.inventory is not None
     assert found.inventory.stand_in
     paths = {each.path for each in found.evidence}
-    assert {"serve/load/base-1/round.json", "serve/load/base-1/triage.json", "serve/load/fixed-1/service.log"} <= paths
+    assert {
+        "rounds/load/base-1/round.json",
+        "rounds/load/base-1/triage.json",
+        "rounds/load/fixed-1/service.log",
+    } <= paths
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -35,7 +36,7 @@ def landed(tmp_path: Path, repository: Repository, fix: str, files: dict[str, st
         (ctx.kit / name).write_text(text)
     path = ctx.kit / "plan.toml"
     path.write_text(path.read_text() + "".join(FIXUP.format(file=name) for name in files))
-    ctx = type(ctx)(ledger=ctx.ledger, plan=plan.load(ctx.kit), kit=ctx.kit, settings=ctx.settings, say=ctx.say)
+    ctx = replace(ctx, loaded_plan=plan.load(ctx.kit))
     assert pick.run(ctx).outcome is Outcome.PASS
     result = fixup.run(ctx)
     assert result.outcome is Outcome.PASS

@@ -13,30 +13,25 @@ import pytest
 from backproof.adapters.git import Store
 from backproof.core.errors import HostError, PlanError
 from backproof.core.model import Outcome
-from backproof.kit import plan
 from backproof.records.proof import PickRecord, Settings, StageResult
-from backproof.rundir.context import Context
 from backproof.rundir.ledger import Ledger
 from backproof.stages import pick
 from kits import write_kit
 
 if TYPE_CHECKING:
+    from backproof.rundir.context import Context
     from repositories import Repository
+from contexts import context_of
 
 
 def context(
     tmp_path: Path, repository: Repository, commits: list[str], *, options: str = "", signoff: bool = False
 ) -> Context:
     kit = write_kit(tmp_path / "kit", commits, pick=options)
-    return Context(
-        ledger=Ledger(tmp_path / "run"),
-        plan=plan.load(kit),
-        kit=kit,
-        settings=Settings(
-            kit=str(kit), repo=str(repository.folder), branch="release", python="", device="emulator", signoff=signoff
-        ),
-        say=lambda _: None,
+    settings = Settings(
+        kit=str(kit), repo=str(repository.folder), branch="release", python="", device="emulator", signoff=signoff
     )
+    return context_of(Ledger(tmp_path / "run"), kit, settings)
 
 
 def picked(ctx: Context) -> tuple[StageResult, PickRecord]:

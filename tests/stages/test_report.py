@@ -5,20 +5,19 @@ from __future__ import annotations
 import json
 import os
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree as ET
 
 import jsonschema
 import pytest
-from backproof.core.errors import HostError
 from backproof.core.model import Arm, Outcome
 from backproof.kit import plan as plan_file
 from backproof.records.proof import Run, StageResult
 from backproof.report import junit
-from backproof.rundir.context import Context
-from backproof.stages import report
+from backproof.stages import REGISTRY, report
 from backproof.verdict import run_verdict
 from checkout import ROOT
+from contexts import context_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from stories import Folder, case, plan, proved, three
@@ -27,18 +26,23 @@ from tests.core.test_escape import HOSTILE, NASTY
 from tests.report.test_render_comment import ALL, failed, hostile_folder, no_device, stopped, told, undecided
 
 SCHEMAS = ROOT / "docs" / "schema"
+FILES = ("comment.md", "report.html", "junit.xml")
 DRAFT = "https://json-schema.org/draft/2020-12/schema"
+
+if TYPE_CHECKING:
+    from backproof.rundir.context import Context
 
 
 def context(folder: Folder, said: list[str] | None = None) -> Context:
     say = said.append if said is not None else lambda _: None
-    return Context(ledger=folder.save(), plan=plan(), kit=folder.path, settings=folder.run.settings, say=say)
+    run = folder.run
+    return context_of(folder.save(), folder.path, run.settings, run=run, loaded_plan=plan(), say=say)
 
 
 def finish(folder: Folder, result: StageResult) -> Run:
     """As the runner does it."""
     folder.stages = [each for each in folder.stages if each.stage != result.stage] + [result]
-    run = run_verdict.summarise(folder.run, folder.ledger)
+    run = run_verdict.summarise(folder.run, folder.ledger, REGISTRY)
     folder.ledger.save_run(run)
     return run
 
@@ -48,7 +52,7 @@ def test_it_writes_three_files_whatever_happened(tmp_path: Path, make: Any) -> N
     folder = make(tmp_path)
     result = report.run(context(folder))
     assert result.outcome is Outcome.PASS
-    assert [each.path for each in result.evidence] == ["comment.md", "report.html", "junit.xml"]
+    assert [each.path for each in result.evidence] == ["comment.md", "report.html", "junit.xml", "report/report.json"]
     assert all(folder.ledger.holds(each) for each in result.evidence)
 
 
@@ -64,7 +68,7 @@ def test_the_run_of_the_demo_is_as_documented(tmp_path: Path) -> None:
         "sentence": run.arms[Arm.BASE].sentence,
     }
     assert {key for each in data["evidence"] for key in each} == {"path", "sha256", "claim", "command"}
-    assert data["files"] == {name: name for name in run_verdict.FILES}
+    assert data["files"] == {name: name for name in FILES}
     assert all(folder.ledger.holds(each) for each in run.evidence)
 
 
@@ -73,7 +77,7 @@ def test_numbers_in_the_comment_are_places_in_run_json(tmp_path: Path) -> None:
     run = finish(folder, report.run(context(folder)))
     comment = (tmp_path / "comment.md").read_text()
     for index, each in enumerate(run.evidence, 1):
-        if each.path not in {"verify/verify.json", *run_verdict.FILES}:
+        if each.path not in {"verify/verify.json", "report/report.json", *FILES}:
             assert f"- [e{index}] `{each.path}` `{each.sha256}`" in comment
 
 
@@ -93,14 +97,6 @@ def test_a_comment_that_a_person_edited_does_not_take_the_pass_away_from_the_nex
     run = finish(folder, report.run(context(folder, said)))
     assert (run.outcome, run.level) == (Outcome.PASS, 2)
     assert said[-1].startswith("PASS at level 2")
-
-
-def test_without_a_run_there_is_nothing_to_report(tmp_path: Path) -> None:
-    folder = Folder(tmp_path)
-    ctx = context(folder)
-    (tmp_path / "run.json").unlink()
-    with pytest.raises(HostError, match=r"there is no run\.json"):
-        report.run(ctx)
 
 
 def suites(folder: Folder) -> dict[str, ET.Element]:

@@ -41,7 +41,7 @@ def _verify(prepared: Prepared, **service: object) -> dict[str, Claim]:
     plan = prepared.ctx.plan
     asked = Service.model_validate({"cwd": str(prepared.target.folder), **service})
     changed = plan.model_copy(update={"verify": plan.verify.model_copy(update={"service": asked})})
-    ctx = replace(prepared.ctx, plan=changed)
+    ctx = replace(prepared.ctx, loaded_plan=changed)
     result = stage.run(ctx)
     record = ctx.ledger.read("verify/verify.json", VerifyRecord)
     assert record is not None
@@ -270,13 +270,13 @@ def test_a_library_that_was_not_built_again_is_named(prepared: Prepared) -> None
 def test_a_module_beyond_the_patch_is_checked_too(prepared: Prepared) -> None:
     plan = prepared.ctx.plan
     verify = plan.verify.model_copy(update={"modules": ("demo.ops.other", "demo.ops")})
-    asked = replace(prepared, ctx=replace(prepared.ctx, plan=plan.model_copy(update={"verify": verify})))
+    asked = replace(prepared, ctx=replace(prepared.ctx, loaded_plan=plan.model_copy(update={"verify": verify})))
     assert _verify(asked)["loaded"].sentence.startswith("all 4 modules")
     prepared.target.write("demo/ops/other.py", b"changed = 1\n")
     assert "other.py (site-packages) is not the patched file" in _verify(asked)["loaded"].sentence
     wrong = plan.verify.model_copy(update={"modules": ("demo.nothing",)})
     with pytest.raises(PlanError, match=r"demo\.nothing is no module"):
-        stage.run(replace(prepared.ctx, plan=plan.model_copy(update={"verify": wrong})))
+        stage.run(replace(prepared.ctx, loaded_plan=plan.model_copy(update={"verify": wrong})))
 
 
 def test_a_deleted_module_must_be_gone(tmp_path: Path, upstream: Repository) -> None:

@@ -26,17 +26,18 @@ from backproof.records.proof import (
     StageResult,
     VerifyRecord,
 )
-from backproof.rundir.context import Context
 from backproof.rundir.ledger import Ledger, sha256_of
 from backproof.stages import install as installing
 from backproof.stages import verify as stage
 from backproof.verdict.claims.reached import LineReach, ReachRecord
+from contexts import context_of
 from installed_kit import NEW, PLAN, Prepared, prepare
 from target_env import CONV, FILES, FIXED, install, make
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    from backproof.rundir.context import Context
     from repositories import Repository
 
 PASSES = Expected(base="fail", pick="pass", fixed="pass")
@@ -95,7 +96,7 @@ def _on_cpu(made: Prepared, checks: Sequence[Check], said: list[str] | None = No
     asked = plan.Verify.model_validate({"reach": [each.id for each in checks], "service": own, **verify})
     changed = made.ctx.plan.model_copy(update={"check": tuple(checks), "verify": asked})
     settings = made.ctx.settings.model_copy(update={"device": "cpu"})
-    return replace(made.ctx, plan=changed, settings=settings, say=([] if said is None else said).append)
+    return replace(made.ctx, loaded_plan=changed, settings=settings, say=([] if said is None else said).append)
 
 
 def _claims(ctx: Context) -> tuple[StageResult, tuple[Claim, ...]]:
@@ -216,7 +217,7 @@ def test_a_check_is_run_under_its_first_model_that_must_pass_and_traced(made: Pr
     ctx = _on_cpu(made, [check], said)
     emulator = plan.Emulator.model_validate({"operators": "operators.py", "model": models})
     settings = ctx.settings.model_copy(update={"device": "emulator"})
-    ctx = replace(ctx, plan=ctx.plan.model_copy(update={"emulator": emulator}), settings=settings)
+    ctx = replace(ctx, loaded_plan=ctx.plan.model_copy(update={"emulator": emulator}), settings=settings)
     assert _claims(ctx)[1][2].outcome is Outcome.ERROR
     assert said == ["    which lines works reaches, under first"]
     site, kit = made.target.site, ctx.kit
@@ -399,13 +400,8 @@ def _bare(tmp_path: Path, **verify: Any) -> Context:
     kit = tmp_path / "kit"
     loaded = plan.Plan.model_validate(tomllib.loads(PLAN.format(commit="1" * 40, mode="overlay", verify="")))
     settings = Settings(kit=str(kit), repo="r", branch="b", python="/target/python", device="cpu")
-    return Context(
-        ledger=Ledger(tmp_path / "run"),
-        plan=loaded.model_copy(update={"verify": plan.Verify.model_validate(verify)}),
-        kit=kit,
-        settings=settings,
-        say=print,
-    )
+    loaded = loaded.model_copy(update={"verify": plan.Verify.model_validate(verify)})
+    return context_of(Ledger(tmp_path / "run"), kit, settings, loaded_plan=loaded)
 
 
 def test_what_the_stage_depends_on(tmp_path: Path) -> None:

@@ -6,14 +6,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from backproof.kit import plan
 from backproof.records.proof import Settings
-from backproof.rundir.context import Context
 from backproof.rundir.ledger import Ledger
 from backproof.stages import fixup, pick
+from contexts import context_of
 from target_env import CONV, FILES, FIXED, Target, install, make
 
 if TYPE_CHECKING:
+    from backproof.rundir.context import Context
     from repositories import Repository
 
 NEW = "demo/ops/rows.py"
@@ -117,6 +117,4 @@ def context(tmp_path: Path, upstream: Repository, target: Target, *, run: str = 
     settings = Settings(
         kit=str(kit), repo=str(upstream.folder), branch="release", python=str(target.python), device="emulator"
     )
-    return Context(
-        ledger=Ledger(tmp_path / run), plan=plan.load(kit), kit=kit, settings=settings, say=lambda _: None, hold=hold
-    )
+    return context_of(Ledger(tmp_path / run), kit, settings, hold=hold)

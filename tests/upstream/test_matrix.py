@@ -12,6 +12,7 @@ from backproof.core.model import Arm, Outcome
 from backproof.kit import plan
 from backproof.records.merged import Merged
 from backproof.report import render
+from backproof.stages import REGISTRY
 from backproof.upstream import matrix, merge
 from kits import write_kit
 from stories import Folder, case, level_2_cases, proved
@@ -65,7 +66,7 @@ def test_shards_are_joined_and_the_worst_decides(tmp_path: Path, kit: Path) -> N
     proved(tmp_path / "runs/one").save()
     failed = [*level_2_cases()[:2], case("raw", Arm.FIXED, "fail", "pass", verdict="failed")]
     proved(tmp_path / "runs/two", failed, Outcome.FAIL, device="ascend").save()
-    merged = merge.merge([tmp_path / "runs"], kit, expected=expected(tmp_path, "emulator", "ascend"))
+    merged = merge.merge([tmp_path / "runs"], kit, REGISTRY, expected=expected(tmp_path, "emulator", "ascend"))
     assert merged.outcome is Outcome.FAIL
     assert [(each.device, each.outcome) for each in merged.shards] == [("ascend", "fail"), ("emulator", "pass")]
     merge.write(merged, tmp_path / "out")
@@ -75,7 +76,7 @@ def test_shards_are_joined_and_the_worst_decides(tmp_path: Path, kit: Path) -> N
 
 def test_a_shard_that_did_not_come_back_is_an_error(tmp_path: Path, kit: Path) -> None:
     proved(tmp_path / "runs/one").save()
-    merged = merge.merge([tmp_path / "runs"], kit, expected=expected(tmp_path, "emulator", "ascend"))
+    merged = merge.merge([tmp_path / "runs"], kit, REGISTRY, expected=expected(tmp_path, "emulator", "ascend"))
     assert merged.outcome is Outcome.ERROR
     assert "no run came back" in merged.shards[0].sentence
 
@@ -84,13 +85,13 @@ def test_a_shard_that_was_altered_is_an_error(tmp_path: Path, kit: Path) -> None
     folder = proved(tmp_path / "one")
     folder.save()
     (folder.path / "validate/0.json").write_text("better")
-    assert merge.merge([folder.path], kit).outcome is Outcome.ERROR
+    assert merge.merge([folder.path], kit, REGISTRY).outcome is Outcome.ERROR
 
 
 def test_nothing_to_join_is_an_error(tmp_path: Path, kit: Path) -> None:
     with pytest.raises(PlanError, match="no run to join"):
-        merge.merge([tmp_path], kit)
-    merged = merge.merge([tmp_path], kit, expected=expected(tmp_path, "emulator"))
+        merge.merge([tmp_path], kit, REGISTRY)
+    merged = merge.merge([tmp_path], kit, REGISTRY, expected=expected(tmp_path, "emulator"))
     assert merged.outcome is Outcome.ERROR
 
 
@@ -99,7 +100,7 @@ def test_hostile_words_of_a_shard_stay_words(tmp_path: Path, kit: Path) -> None:
     folder.pick(Outcome.PERSON)
     folder.stages[0] = folder.stages[0].model_copy(update={"sentence": "x | <img> @ann\n::error::y `"})
     folder.save()
-    text = render.merged(merge.merge([folder.path], kit))
+    text = render.merged(merge.merge([folder.path], kit, REGISTRY))
     assert "<img>" not in text
     assert "@ann" not in text
     assert "\n::" not in text

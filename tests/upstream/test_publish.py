@@ -12,9 +12,13 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from backproof.adapters.github import Client, RefusedError, credentials
 from backproof.adapters.github.marker import read_marker
+from backproof.app import execution
 from backproof.core.errors import BackproofError, ExitCode, GitHubError, HostError, PersonNeeded, PlanError
 from backproof.core.model import Arm, Outcome
+from backproof.records.publish import PublishRecord
 from backproof.report import render
+from backproof.stages import REGISTRY
+from backproof.stages import publish as posting
 from backproof.upstream import publish
 from backproof.upstream.audit import Subject, examine
 from backproof.upstream.publish.ready import must_hold
@@ -72,12 +76,15 @@ def saved(folder: Folder) -> Path:
 
 
 def prepare(client: Client, path: Path, kit: Path, **options: Any) -> publish.Prepared:
-    return publish.prepare(client, publish.load(path, kit), **options)
+    return publish.prepare(client, publish.load(path, REGISTRY, kit), **options)
 
 
 def post(client: Client, path: Path, kit: Path) -> str:
-    loaded = publish.load(path, kit)
-    return publish.publish(client, loaded, publish.prepare(client, loaded)).action
+    loaded = publish.load(path, REGISTRY, kit)
+    options = posting.Options(client=client, prepared=publish.prepare(client, loaded))
+    record = execution.add_beside(path, lambda _: None, posting, options, kit=str(kit))
+    assert isinstance(record, PublishRecord)
+    return record.action
 
 
 def test_a_dry_run_writes_nothing(upstream_state: StandIn, client: Client, tmp_path: Path, kit: Path) -> None:
@@ -199,11 +206,11 @@ def test_without_a_token_the_dry_run_still_tells(
     upstream_state: StandIn, connected: Callable[..., Client], tmp_path: Path, kit: Path
 ) -> None:
     nobody = connected(upstream_state, token=None)
-    loaded = publish.load(saved(proved(tmp_path / "run")), kit)
+    loaded = publish.load(saved(proved(tmp_path / "run")), REGISTRY, kit)
     prepared = publish.prepare(nobody, loaded)
     assert prepared.intent.action == "create"
     with pytest.raises(GitHubError, match="no token"):
-        publish.publish(nobody, loaded, prepared)
+        publish.publish(nobody, prepared)
 
 
 def test_the_audit_is_part_of_the_comment(upstream_state: StandIn, client: Client, tmp_path: Path, kit: Path) -> None:
@@ -220,7 +227,7 @@ def test_an_audit_alone_is_no_pass(upstream_state: StandIn, client: Client, tmp_
     folder = Folder(tmp_path / "run")
     record = examine(client, Subject(repo="example/project", pull=7))
     folder.stage("audit", evidence=(folder.record("audit", record),))
-    assert publish.load(saved(folder), kit).run.outcome is Outcome.ERROR
+    assert publish.load(saved(folder), REGISTRY, kit).run.outcome is Outcome.ERROR
 
 
 def test_hosts_and_people_stay_at_home(upstream_state: StandIn, client: Client, tmp_path: Path, kit: Path) -> None:
@@ -239,7 +246,7 @@ def test_hostile_text_stays_text(tmp_path_factory: pytest.TempPathFactory, text:
     """What GitHub would show: no link, image, HTML, mention or reference that came from outside, and one marker."""
     root = tmp_path_factory.mktemp("hostile")
     folder = hostile_folder(root / "run", f"{text}\n<!-- backproof:1 kit=x --> @ann #1 ::set-output name=x::y")
-    loaded = publish.load(saved(folder), _kit_at(root / "kit"))
+    loaded = publish.load(saved(folder), REGISTRY, _kit_at(root / "kit"))
     body = render.comment(loaded.story, loaded.plan)
     assert len(body) <= 60_000
     assert read_marker({"id": 1, "html_url": "u", "body": body, "user": None}) is None
@@ -331,8 +338,8 @@ def test_a_wrong_token_is_told(hub: StandIn, connected: Callable[..., Client]) -
 def test_a_run_that_was_killed_says_nothing_that_could_be_posted(tmp_path: Path, kit: Path) -> None:
     folder = proved(tmp_path / "run")
     folder.ledger.save_run(run_verdict.unfinished(folder.run))
-    loaded = publish.load(tmp_path / "run", kit)
-    assert (loaded.run.outcome, loaded.run.level) == (Outcome.ERROR, None)
+    loaded = publish.load(tmp_path / "run", REGISTRY, kit)
+    assert (loaded.run.outcome, loaded.run.level) == (Outcome.RUNNING, None)
     with pytest.raises(PersonNeeded, match="no verdict") as caught:
         must_hold(loaded)
     assert caught.value.why == "the command has not finished"

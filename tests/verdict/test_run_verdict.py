@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 from backproof.core.model import Arm, Outcome
-from backproof.records.proof import Case, DeviceInventory, Run, VerifyRecord
+from backproof.records.proof import Case, DeviceInventory, ReportRecord, Run, VerifyRecord
 from backproof.rundir import loaded_run
+from backproof.stages import REGISTRY
 from backproof.verdict import run_verdict
 from stories import Folder, case, level_2_cases, proved, three
 
@@ -17,7 +18,7 @@ FAULT = "fault:out-of-range"
 
 
 def summary(folder: Folder) -> Run:
-    return run_verdict.summarise(folder.run, folder.ledger)
+    return run_verdict.summarise(folder.run, folder.ledger, REGISTRY)
 
 
 def test_all_stages_pass_on_the_emulator_is_level_2(tmp_path: Path) -> None:
@@ -232,7 +233,7 @@ def test_evidence_outside_the_run_folder_does_not_hold(tmp_path: Path) -> None:
     outside = folder.proof("x", "text", "a claim").model_copy(update={"path": "../x"})
     (tmp_path / "x").write_text("text")
     folder.stage("fixup", evidence=(outside,))
-    assert loaded_run.read(folder.ledger, folder.run).altered == {"../x"}
+    assert loaded_run.read(folder.ledger, folder.run, REGISTRY).altered == {"../x"}
 
 
 def test_a_record_that_no_stage_registered_does_not_count(tmp_path: Path) -> None:
@@ -428,8 +429,10 @@ def test_the_reports_of_a_run_are_listed_once_the_stage_has_told_of_them(tmp_pat
     folder = proved(tmp_path)
     folder.ledger.write_text("report.html", "left by an earlier command")
     assert summary(folder).files == {}
-    folder.stage("report", evidence=(folder.proof("comment.md", "text", "the comment"),))
-    assert summary(folder).files == {"comment.md": "comment.md", "report.html": "report.html"}
+    record = ReportRecord(sentence="s", files=("comment.md", "report.html"))
+    told = folder.record("report", record)
+    folder.stage("report", evidence=(folder.proof("comment.md", "text", "the comment"), told))
+    assert summary(folder).files == {"comment.md": "comment.md"}, "report.html is no evidence of this report"
 
 
 def test_a_limit_that_is_green_with_the_backport_is_none() -> None:
@@ -465,7 +468,7 @@ def test_a_run_is_judged_again_unless_its_command_never_ended(tmp_path: Path) ->
     left = run_verdict.as_left(run_verdict.unfinished(folder.run), judged)
     assert left == judged.model_copy(
         update={
-            "outcome": Outcome.ERROR,
+            "outcome": Outcome.RUNNING,
             "level": None,
             "sentence": "the command has not finished",
             "arms": {},

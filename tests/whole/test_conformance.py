@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import ast
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import backproof
 import pytest
 from backproof.core.errors import DeviceError, ExitCode, PlanError
-from backproof.core.model import Level, Outcome, worst
+from backproof.core.model import Level, Outcome, StageRole, worst
 from backproof.devices import DEVICES, get
-from backproof.stages import STAGES
+from backproof.stages import PIPELINE, REGISTRY, STAGES
 
 if TYPE_CHECKING:
     from backproof.devices.protocol import Device
@@ -20,15 +22,19 @@ if TYPE_CHECKING:
 def test_a_stage_says_what_it_is(stage: Stage) -> None:
     names = [each.NAME for each in STAGES]
     assert names.count(stage.NAME) == 1
-    assert set(stage.NEEDS) <= set(names[: names.index(stage.NAME)])
+    assert {REGISTRY.name_of(kind) for kind in stage.NEEDS} <= set(names[: names.index(stage.NAME)])
+    assert stage.RECORD in {other.RECORD for other in STAGES}
+    assert [other.RECORD for other in STAGES].count(stage.RECORD) == 1
+    assert stage.ROLE in StageRole
     assert isinstance(stage.REUSABLE, bool)
     assert callable(stage.inputs)
     assert callable(stage.run)
 
 
-def test_report_comes_last_and_needs_nothing() -> None:
-    assert STAGES[-1].NAME == "report"
-    assert STAGES[-1].NEEDS == ()
+def test_the_report_comes_last_in_every_run_and_needs_nothing() -> None:
+    assert PIPELINE[-1].ROLE is StageRole.AFTERWARDS
+    assert PIPELINE[-1].NEEDS == ()
+    assert [stage.NAME for stage in PIPELINE] == ["pick", "fixup", "install", "verify", "validate", "triage", "report"]
 
 
 @pytest.mark.parametrize("name", DEVICES)
@@ -60,3 +66,50 @@ def test_every_outcome_has_its_exit_code_and_nothing_at_all_is_an_error() -> Non
     assert worst([]) is Outcome.ERROR
     assert worst([Outcome.PASS, Outcome.ERROR]) is Outcome.ERROR
     assert worst([Outcome.ERROR, Outcome.FAIL, Outcome.PASS]) is Outcome.FAIL
+
+
+PACKAGE = Path(backproof.__file__).parent
+# Words that are also something else there: a subcommand of pip, a key of plan.toml, the arm `pick`, a model of rounds.
+OTHER_MEANINGS = {
+    "app/demo.py": {"install"},
+    "core/model.py": {"pick"},
+    "install/pip_build.py": {"install"},
+    "kit/plan.py": {"fixup", "serve", "experiment"},
+    "report/render.py": {"audit"},
+    "serving/arms.py": {"serve"},
+    "serving/bench.py": {"serve"},
+    "serving/testbed.py": {"serve"},
+    "triage/__init__.py": {"triage"},
+    "upstream/publish/__init__.py": {"publish"},
+    "upstream_tests/worker.py": {"report"},
+}
+
+
+def strings(path: Path) -> set[str]:
+    tree = ast.parse(path.read_text("utf-8"))
+    return {node.value for node in ast.walk(tree) if isinstance(node, ast.Constant) and isinstance(node.value, str)}
+
+
+def test_the_name_of_a_stage_stands_in_its_own_module_only() -> None:
+    names = {stage.NAME for stage in STAGES}
+    for path in sorted(PACKAGE.rglob("*.py")):
+        place = path.relative_to(PACKAGE).as_posix()
+        if place.split("/")[0] in {"cli.py", "commands", "stages", "target"}:
+            continue
+        assert strings(path) & names <= OTHER_MEANINGS.get(place, set()), place
+
+
+def test_a_stage_knows_no_other_stage_by_name() -> None:
+    for stage in STAGES:
+        path = PACKAGE / "stages" / f"{stage.__name__.rpartition('.')[2]}.py"  # type: ignore[attr-defined]
+        others = {other.NAME for other in STAGES} - {stage.NAME}
+        assert not strings(path) & others - {"pick"}, path
+
+
+def test_only_the_runner_writes_run_json() -> None:
+    writers = [
+        path.relative_to(PACKAGE).as_posix()
+        for path in sorted(PACKAGE.rglob("*.py"))
+        if "ledger.save_run(" in path.read_text("utf-8")
+    ]
+    assert writers == ["app/runner.py"]

@@ -16,17 +16,19 @@ from backproof.core.plural import counted
 from backproof.install import overlay
 from backproof.kit import plan
 from backproof.records.proof import Run, Settings
-from backproof.rundir import subject
+from backproof.rundir import loaded_run, subject
 from backproof.rundir.context import Context
 from backproof.rundir.ledger import Ledger, now
-from backproof.stages import STAGES
+from backproof.stages import PIPELINE, REGISTRY
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
+    from backproof.core.model import Record
+    from backproof.kit.plan import Plan
     from backproof.rundir.context import Stage
 
-NAMES = tuple(stage.NAME for stage in STAGES)
+NAMES = tuple(stage.NAME for stage in PIPELINE)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -43,37 +45,54 @@ class Request:
 
 
 def run(request: Request, say: Callable[[str], None], *, first: str = NAMES[0], last: str = NAMES[-1]) -> Run:
-    """The whole pipeline, or the part from `first` to `last`; what changed outside the run folder is undone at the end."""
-    return _execute(request, say, STAGES[NAMES.index(first) : NAMES.index(last) + 1], hold=False)
+    """Run the whole pipeline, or the part from `first` to `last`; what changed outside the run folder is undone at the end."""
+    return _execute(request, say, PIPELINE[NAMES.index(first) : NAMES.index(last) + 1], hold=False)
 
 
-def stage(request: Request, say: Callable[[str], None], name: str) -> Run:
-    """One stage alone. An overlay that `install` puts in place stays until it is undone."""
-    return _execute(request, say, (STAGES[NAMES.index(name)],), hold=True)
+def run_alone(request: Request, say: Callable[[str], None], name: str) -> Run:
+    """Run one stage of the pipeline. An overlay that it puts in place stays until it is undone."""
+    return _execute(request, say, (PIPELINE[NAMES.index(name)],), hold=True)
 
 
-def apart(request: Request, say: Callable[[str], None], stage_apart: Stage) -> Run:
-    """A stage that is not part of every run, and the report that then tells of it, too."""
-    return _execute(request, say, (stage_apart, STAGES[-1]), hold=False)
+def run_on_request(request: Request, say: Callable[[str], None], stage: Stage, options: object = None) -> Run:
+    """Run a stage that is not part of every run, and the report that then tells of it, too."""
+    return _execute(request, say, (stage, PIPELINE[-1]), hold=False, options=options)
+
+
+def add_beside(folder: Path, say: Callable[[str], None], stage: Stage, options: object, *, kit: str = "") -> Record:
+    """Add what is no part of the proof to a finished run, and return its record.
+
+    The run's target is not needed. Its kit is the run's own, or `kit` where the run comes from another machine.
+    """
+    ledger = Ledger(folder)
+    with ledger.locked():
+        current = loaded_run.require_run(ledger)
+        with _context(ledger, Path(kit or current.settings.kit), current, say, options=options) as ctx:
+            runner.add_beside(ctx, stage)
+            return ctx.need(stage.RECORD)
 
 
 def undo(request: Request, say: Callable[[str], None], *, force: bool) -> str:
     """Take a held overlay out of the target; what was there before is there again."""
     must_be_of_its_run(request)
-    done = overlay.undo_all_of(str(Ledger(request.folder).folder), force=force)
-    for site in done:
+    sites = overlay.undo_all_of(str(Ledger(request.folder).folder), force=force)
+    for site in sites:
         say(f"{site}: put back")
-    return f"{counted(len(done), 'target')} put back" if done else "there was nothing to put back"
+    return f"{counted(len(sites), 'target')} put back" if sites else "there was nothing to put back"
 
 
-def _execute(request: Request, say: Callable[[str], None], stages: Sequence[Stage], *, hold: bool) -> Run:
-    with opened(request, say, hold=hold) as (ctx, current):
-        return runner.execute(ctx, current, stages)
+def _execute(
+    request: Request, say: Callable[[str], None], stages: Sequence[Stage], *, hold: bool, options: object = None
+) -> Run:
+    with opened(request, say, hold=hold, options=options) as ctx:
+        return runner.execute(ctx, ctx.run, stages)
 
 
 @contextmanager
-def opened(request: Request, say: Callable[[str], None], *, hold: bool) -> Iterator[tuple[Context, Run]]:
-    """The run folder, locked, with its plan and settings; effects are undone when the block ends."""
+def opened(
+    request: Request, say: Callable[[str], None], *, hold: bool = False, options: object = None
+) -> Iterator[Context]:
+    """Lock the run folder and load its plan and settings; effects are undone when the block ends."""
     ledger = Ledger(request.folder)
     settings = _settings(request, known := ledger.load_run())
     kit = Path(settings.kit)
@@ -86,11 +105,24 @@ def opened(request: Request, say: Callable[[str], None], *, hold: bool) -> Itera
         if aside := ledger.set_aside():
             say(f"run.json was of another version or cut; it is kept as {aside.name} and the run starts afresh")
         overlay.recover_all(say)
-        current = _current(ledger, the_plan, settings)
-        ledger.save_run(current)
-        ctx = Context(ledger=ledger, plan=the_plan, kit=kit, settings=settings, say=say, hold=hold)
-        with ctx.effects:
-            yield ctx, current
+        current = runner.save_run(ledger, _current(ledger, the_plan, settings))
+        with _context(ledger, kit, current, say, loaded_plan=the_plan, hold=hold, options=options) as ctx:
+            yield ctx
+
+
+@contextmanager
+def _context(ledger: Ledger, kit: Path, current: Run, say: Callable[[str], None], **facts: Any) -> Iterator[Context]:
+    ctx = Context(
+        ledger=ledger,
+        kit=kit,
+        settings=current.settings,
+        registry=REGISTRY,
+        run=current,
+        say=say,
+        **facts,
+    )
+    with ctx.effects:
+        yield ctx
 
 
 def must_be_of_its_run(request: Request) -> None:
@@ -158,7 +190,7 @@ def _interpreter(name: str) -> str:
     return str(Path(found).absolute())
 
 
-def _current(ledger: Ledger, the_plan: plan.Plan, settings: Settings) -> Run:
+def _current(ledger: Ledger, the_plan: Plan, settings: Settings) -> Run:
     """The run as it is known here: a command that fails at once must not unsay its outcome.
 
     It is read again: before the lock was held, another process may have begun or ended a run here.

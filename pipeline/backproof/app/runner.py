@@ -1,62 +1,100 @@
-"""The one loop over the stages: order, reuse, abort, durations, and what each kind of failure becomes."""
+"""The one loop over the stages: order, reuse, abort, durations, and what each kind of failure becomes.
+
+run.json is written here and nowhere else.
+"""
 
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from backproof import __version__
 from backproof.core.errors import BackproofError, Interrupted, PersonNeeded, PlanError, host_error
-from backproof.core.model import Finding, Outcome
-from backproof.records.proof import Run, StageResult
+from backproof.core.model import Finding, Outcome, StageRole
+from backproof.records.proof import InstallRecord, Run, StageResult
+from backproof.rundir import loaded_run
 from backproof.rundir.ledger import digest_of, now
-from backproof.stages import STAGES
 from backproof.verdict import run_verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from backproof.core.model import Evidence
     from backproof.rundir.context import Context, Stage
+    from backproof.rundir.ledger import Ledger
+    from backproof.rundir.registry import Registry
 
-LAST = "report"
+
+def save_run(ledger: Ledger, run: Run) -> Run:
+    """Write run.json and return the run."""
+    ledger.save_run(run)
+    return run
 
 
 def execute(ctx: Context, run: Run, stages: Sequence[Stage]) -> Run:
-    """Run the stages in order and return the story; run.json is written after every stage.
+    """Run the stages in order and return the run as it ended; run.json is written after every stage.
 
     Raises:
         PlanError: the plan or an option is wrong; what ran until then is in run.json.
         Interrupted: the user stopped it; likewise.
     """
-    run = _begun(run, {stage.NAME for stage in stages})
+    run = _begin(run, {stage.NAME for stage in stages})
     for stage in stages:
-        if stage.NAME == LAST:
-            run = _close(ctx, run)
-            ctx.ledger.save_run(run_verdict.unfinished(run))
+        if stage.ROLE is StageRole.AFTERWARDS:
+            run = _close_effects(ctx, run)
+            save_run(ctx.ledger, run_verdict.unfinished(run))
         ctx.say(f"==> {stage.NAME}")
-        result = _one(ctx, run, stage)
-        run = _with(run, result)
-        ctx.ledger.event(
-            "stage", stage=stage.NAME, outcome=result.outcome, reused=result.reused, seconds=round(result.seconds, 2)
-        )
-        ctx.ledger.save_run(run_verdict.unfinished(run))
+        result = _run_stage(replace(ctx, run=run), stage)
+        run = replace_result(run, result, ctx.registry)
+        _log(ctx, result)
+        save_run(ctx.ledger, run_verdict.unfinished(run))
         ctx.say(f"    {result.outcome}{' (reused)' if result.reused else ''}: {result.sentence}")
-    run = _summarised(ctx, run).model_copy(update={"ended": now()})
-    ctx.ledger.save_run(run)
-    return run
+    run = run_verdict.summarise(run, ctx.ledger, ctx.registry).model_copy(update={"ended": now()})
+    return save_run(ctx.ledger, run)
 
 
-def _one(ctx: Context, run: Run, stage: Stage) -> StageResult:
+def add_beside(ctx: Context, stage: Stage) -> Run:
+    """Run a stage that is no part of the proof; verdict and level stay as they are, and its errors are the caller's."""
+    result = stage.run(ctx)
+    run = replace_result(ctx.run, result, ctx.registry)
+    _log(ctx, result)
+    evidence = loaded_run.read(ctx.ledger, run, ctx.registry).evidence
+    return save_run(ctx.ledger, run.model_copy(update={"evidence": evidence}))
+
+
+def replace_result(run: Run, result: StageResult, registry: Registry) -> Run:
+    """Return the run with one more result; what rests on another result of this stage counts no longer."""
+    before = next((other for other in (*run.stages, *run.earlier) if other.stage == result.stage), None)
+    stages = _without(run.stages, {result.stage})
+    earlier = _without(run.earlier, {result.stage})
+    if before is not None and before.digest != result.digest:
+        outdated = tuple(other for other in stages if _rests_on(other.stage, result.stage, registry))
+        stages = _without(stages, {other.stage for other in outdated})
+        earlier = (*earlier, *outdated)
+    return run.model_copy(update={"stages": (*stages, result), "earlier": earlier})
+
+
+def _without(results: Iterable[StageResult], names: set[str]) -> tuple[StageResult, ...]:
+    return tuple(result for result in results if result.stage not in names)
+
+
+def _rests_on(stage: str, other: str, registry: Registry) -> bool:
+    """Return whether another result of `other` outdates `stage`: a proof of every run outdates all that come after it."""
+    counts = registry.role_of(other) is StageRole.PROOF and not registry.is_on_request(other)
+    return counts and registry.position_of(stage) > registry.position_of(other)
+
+
+def _run_stage(ctx: Context, stage: Stage) -> StageResult:
     started = time.monotonic()
-    if (missing := _missing(run, stage)) is not None:
+    if (missing := _find_missing(ctx, stage)) is not None:
         return _aborted(stage, missing)
     try:
-        result = _reused_or_run(ctx, run, stage)
+        result = _reuse_or_run(ctx, stage)
     except (PlanError, Interrupted) as error:
-        # A mistake in how we were called must not overwrite what an earlier, right call found.
-        if all(each.stage != stage.NAME for each in run.earlier):
-            _keep(ctx, run, _failed(ctx, stage, error))
+        # A mistake in how Backproof was called must not overwrite what an earlier, right call found.
+        if all(earlier.stage != stage.NAME for earlier in ctx.run.earlier):
+            _save_failure(ctx, _failed(ctx, stage, error))
         raise
     except BackproofError as error:
         result = _failed(ctx, stage, error)
@@ -67,9 +105,9 @@ def _one(ctx: Context, run: Run, stage: Stage) -> StageResult:
     return result if result.reused else result.model_copy(update={"seconds": round(time.monotonic() - started, 3)})
 
 
-def _reused_or_run(ctx: Context, run: Run, stage: Stage) -> StageResult:
+def _reuse_or_run(ctx: Context, stage: Stage) -> StageResult:
     digest = digest_of({"stage": stage.NAME, "tool": __version__, "inputs": stage.inputs(ctx)})
-    before = next((each for each in run.earlier if each.stage == stage.NAME), None)
+    before = next((earlier for earlier in ctx.run.earlier if earlier.stage == stage.NAME), None)
     if before and stage.REUSABLE and _can_reuse(ctx, before, digest):
         return before.model_copy(update={"reused": True})
     return stage.run(ctx).model_copy(update={"digest": digest})
@@ -80,17 +118,19 @@ def _can_reuse(ctx: Context, before: StageResult, digest: str) -> bool:
         before.digest == digest
         and before.outcome is Outcome.PASS
         and bool(before.evidence)
-        and all(ctx.ledger.holds(each) for each in before.evidence)
+        and all(ctx.ledger.holds(item) for item in before.evidence)
     )
 
 
-def _missing(run: Run, stage: Stage) -> StageResult | str | None:
-    done = {each.stage: each for each in run.stages}
-    for name in stage.NEEDS:
-        if name not in done:
+def _find_missing(ctx: Context, stage: Stage) -> StageResult | str | None:
+    """Return what the stage needs and has not: the result that is no pass, or the name of the stage that has not run."""
+    results = {result.stage: result for result in ctx.run.stages}
+    for kind in stage.NEEDS:
+        name = ctx.registry.name_of(kind)
+        if name not in results:
             return name
-        if done[name].outcome is not Outcome.PASS:
-            return done[name]
+        if results[name].outcome is not Outcome.PASS:
+            return results[name]
     return None
 
 
@@ -118,57 +158,36 @@ def _failed(ctx: Context, stage: Stage, error: BackproofError) -> StageResult:
     return StageResult(stage=stage.NAME, outcome=outcome, sentence=error.what, evidence=evidence, findings=findings)
 
 
-def _begun(run: Run, names: set[str]) -> Run:
+def _begin(run: Run, names: set[str]) -> Run:
     """The stages that are about to run have shown nothing yet: what an earlier command found only waits to be reused."""
-    waiting = tuple(each for each in run.stages if each.stage in names)
-    kept = tuple(each for each in run.earlier if each.stage not in {one.stage for one in waiting})
-    stages = tuple(each for each in run.stages if each.stage not in names)
-    return run.model_copy(update={"stages": stages, "earlier": (*kept, *waiting), "ended": ""})
+    waiting = tuple(result for result in run.stages if result.stage in names)
+    kept = _without(run.earlier, {result.stage for result in waiting})
+    return run.model_copy(update={"stages": _without(run.stages, names), "earlier": (*kept, *waiting), "ended": ""})
 
 
-def _with(run: Run, result: StageResult) -> Run:
-    """The run with one more result; what rests on another result of this stage counts no longer."""
-    before = next((each for each in (*run.stages, *run.earlier) if each.stage == result.stage), None)
-    stages = tuple(each for each in run.stages if each.stage != result.stage)
-    earlier = tuple(each for each in run.earlier if each.stage != result.stage)
-    if before is not None and before.digest != result.digest:
-        outdated = tuple(each for each in stages if _rests(each.stage, result.stage))
-        stages = tuple(each for each in stages if each not in outdated)
-        earlier = (*earlier, *outdated)
-    return run.model_copy(update={"stages": (*stages, result), "earlier": earlier})
-
-
-def _rests(stage: str, on: str) -> bool:
-    """Whether another result of `on` makes that of `stage` count no longer. Nothing rests on a report, which only tells."""
-    return on != LAST and _place(stage) > _place(on)
-
-
-def _place(stage: str) -> int:
-    """Where a stage stands; those beside the pipeline rest on all of it."""
-    names = [each.NAME for each in STAGES]
-    return names.index(stage) if stage in names else len(names)
-
-
-def _keep(ctx: Context, run: Run, result: StageResult) -> None:
+def _save_failure(ctx: Context, result: StageResult) -> None:
     try:
-        ctx.ledger.save_run(run_verdict.unfinished(_with(run, result)))
+        save_run(ctx.ledger, run_verdict.unfinished(replace_result(ctx.run, result, ctx.registry)))
     except OSError:
         ctx.say("    run.json could not be written")
 
 
-def _close(ctx: Context, run: Run) -> Run:
+def _close_effects(ctx: Context, run: Run) -> Run:
     """Undo what the stages changed outside the run folder, before anything is reported."""
     try:
         ctx.effects.close()
     except BackproofError as error:
-        installed = next((each for each in run.stages if each.stage == "install"), None)
+        name = ctx.registry.name_of(InstallRecord)
+        installed = next((result for result in run.stages if result.stage == name), None)
         if installed is None:
             raise
         finding = Finding(severity="fail", text=f"{error.what}: {error.why}; next: {error.next_step}")
         changed = installed.model_copy(update={"outcome": Outcome.PERSON, "findings": (*installed.findings, finding)})
-        return _with(run, changed)
+        return replace_result(run, changed, ctx.registry)
     return run
 
 
-def _summarised(ctx: Context, run: Run) -> Run:
-    return run_verdict.summarise(run, ctx.ledger)
+def _log(ctx: Context, result: StageResult) -> None:
+    ctx.ledger.event(
+        "stage", stage=result.stage, outcome=result.outcome, reused=result.reused, seconds=round(result.seconds, 2)
+    )

@@ -11,7 +11,7 @@ from backproof.core.redaction import publishable, redact
 from backproof.report import render
 
 if TYPE_CHECKING:
-    from backproof.rundir.loaded_run import Story
+    from backproof.rundir.loaded_run import LoadedRun
 
 _AS_LANDED = (".mbox", ".patch", ".diff")
 
@@ -24,7 +24,7 @@ class Mask:
     names: tuple[str, ...]
 
     @classmethod
-    def of(cls, story: Story) -> Mask:
+    def of(cls, story: LoadedRun) -> Mask:
         settings = story.run.settings
         more = [(settings.kit, "KIT"), (str(Path(settings.python).parent.parent), "TARGET")]
         found = {*render.places(story), *((path, word) for path, word in more if path.count("/") > 1)}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from pydantic import ValidationError
 
@@ -13,7 +13,8 @@ from backproof.core.model import Record
 from backproof.kit.plan import Plan
 from backproof.records.proof import Run
 from backproof.report import render
-from backproof.rundir.loaded_run import PATCH, RECORDS, Story, before_report
+from backproof.rundir.loaded_run import LoadedRun, before_report, patch_paths, record_paths
+from backproof.stages import REGISTRY
 from backproof.verdict import run_verdict
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ R = TypeVar("R", bound=Record)
 class Retold:
     """The judged story, the plan, and run.json as the run had left it."""
 
-    story: Story
+    story: LoadedRun
     plan: Plan
     said: Run
 
@@ -45,17 +46,18 @@ def retold(manifest: Manifest, files: Mapping[str, bytes]) -> Retold:
     """
     said = _record(files, f"{RUN}run.json", Run)
     known = {each.path.removeprefix(RUN): each for each in manifest.files if each.path.startswith(RUN)}
-    bare = Story(run=said)
+    bare = LoadedRun(run=said, registry=REGISTRY)
     altered = frozenset(each.path for each in bare.evidence if not _holds(known, each.path, each.sha256))
-    records: dict[str, Any] = {
-        name: _record(files, f"{RUN}{path}", kind)
-        for name, (path, kind) in RECORDS.items()
+    records = {
+        kind: _record(files, f"{RUN}{path}", kind)
+        for kind, path in record_paths(REGISTRY).items()
         if path not in altered and bare.file(path)
     }
-    told = Story(run=before_report(said), **records)
+    told = LoadedRun(run=before_report(said, REGISTRY), registry=REGISTRY, records=records)
     # Evidence of claims and cases is only known once their records are read.
     altered = frozenset(each.path for each in told.evidence if not _holds(known, each.path, each.sha256))
-    patch = "" if PATCH in altered or not bare.file(PATCH) else files[f"{RUN}{PATCH}"].decode("utf-8", "replace")
+    path = patch_paths(REGISTRY)[0]
+    patch = "" if path in altered or not bare.file(path) else files[f"{RUN}{path}"].decode("utf-8", "replace")
     told = replace(told, altered=altered, patch=patch[:200_000])
     run = run_verdict.as_left(said, run_verdict.judged(told))
     return Retold(story=replace(told, run=run), plan=_record(files, PLAN, Plan), said=said)

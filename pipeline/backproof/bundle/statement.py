@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from backproof.bundle.manifest import Manifest
     from backproof.bundle.replay import Retold
-    from backproof.rundir.loaded_run import Story
+    from backproof.rundir.loaded_run import LoadedRun
 
 TYPE = "https://in-toto.io/Statement/v1"
 PREDICATE_TYPE = "urn:x-backproof:backport-proof:v1"
@@ -37,7 +37,7 @@ def statement(told: Retold, manifest: Manifest) -> dict[str, Any]:
     }
 
 
-def _subjects(story: Story) -> Iterator[dict[str, Any]]:
+def _subjects(story: LoadedRun) -> Iterator[dict[str, Any]]:
     """The landed commit with its tree, then each file as landed; nothing when nothing landed there."""
     if story.fixup is None or contradictions(story):
         return
@@ -83,6 +83,6 @@ def _predicate(told: Retold, manifest: Manifest) -> dict[str, Any]:
     }
 
 
-def _level_name(story: Story) -> str:
+def _level_name(story: LoadedRun) -> str:
     device = story.validate.device if story.validate else story.run.settings.device
     return next(name for level, name in level_names(device).items() if level == story.run.level)

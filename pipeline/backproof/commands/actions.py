@@ -54,9 +54,10 @@ def merge_command(*, folders: tuple[Path, ...], kit: Path, out: Path, expected: 
     """Join the runs of a matrix into one report; the worst outcome is the exit code."""
     from backproof.core.model import Outcome
     from backproof.report import render
+    from backproof.stages import REGISTRY
     from backproof.upstream import merge as merging
 
-    merged = merging.merge(folders, kit, expected=expected)
+    merged = merging.merge(folders, kit, REGISTRY, expected=expected)
     merging.write(merged, out)
     text = render.merged(merged)
     with printed.fenced():
@@ -85,9 +86,10 @@ def _shard_finding(shard: Shard) -> Finding:
 def present(*, folder: Path, kit: Path | None, lang: publish.Language) -> None:
     """Show RUN in the job that runs this: summary, annotations, outputs. Outside Actions, print the comment."""
     from backproof.report import render
+    from backproof.stages import REGISTRY
     from backproof.upstream import publish
 
-    loaded = publish.load(folder, kit)
+    loaded = publish.load(folder, REGISTRY, kit)
     text = render.comment(loaded.story, loaded.plan, language=lang)
     actions = Actions.here(click.echo)
     if actions is None:

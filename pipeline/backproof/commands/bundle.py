@@ -24,10 +24,11 @@ _FILE = click.Path(path_type=Path, exists=True, dir_okay=False)
 def bundle_command(*, folder: Path, out: Path | None, kit: Path | None) -> None:
     """Put the evidence of RUN into one archive, redacted, with hashes and an unsigned in-toto statement."""
     from backproof import bundle
+    from backproof.stages import REGISTRY
     from backproof.upstream import publish
 
     place = folder.absolute()
-    made = bundle.make(publish.load(folder, kit), out or place.with_name(f"{place.name}.bundle.tar.gz"))
+    made = bundle.make(publish.load(folder, REGISTRY, kit), out or place.with_name(f"{place.name}.bundle.tar.gz"))
     manifest = made.checked.manifest
     redacted = sum(each.redacted for each in manifest.files)
     click.echo(f"{made.sha256}  {made.file}")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,22 +11,19 @@ from rich.table import Table
 from rich.text import Text
 
 from backproof.app import execution
-from backproof.commands.output import console
-from backproof.core.model import Outcome
-from backproof.core.redaction import redact
-from backproof.devices.ascend import host_identity
-from backproof.host import baseline as doctoring
+from backproof.commands.output import console, say
+from backproof.host.compared import compare_host
 from backproof.kit import plan
 from backproof.records.host import DoctorRecord
-from backproof.records.proof import StageResult
-from backproof.rundir import side_results, subject
-from backproof.rundir.ledger import Ledger, now
+from backproof.rundir.ledger import Ledger
+from backproof.rundir.loaded_run import require_run
+from backproof.rundir.subject import must_be_of_kit
+from backproof.stages import doctor
 from backproof.triage import terminal
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from backproof.kit.plan import Plan
     from backproof.records.host import Deviation
 
 _FOLDER = click.Path(path_type=Path, exists=True, file_okay=False)
@@ -48,53 +44,23 @@ def doctor_command(
     comparison is evidence beside the proof: verdict and level of the run stay as they are.
     """
     if folder is not None:
-        found = _kept(Ledger(folder), kit, python, arguments)
+        found = _keep(folder, kit, python, arguments)
     elif kit is not None:
-        found = _looked(plan.load(kit), python, arguments)
+        found = compare_host(plan.load(kit).baseline, python, arguments)
     else:
         raise click.UsageError("Missing option '--plan' or '--run'.")
     _print(found, as_json=as_json)
 
 
-def _kept(ledger: Ledger, kit: Path | None, python: Path | None, arguments: Sequence[str]) -> DoctorRecord:
-    with ledger.locked():
-        run = side_results.known(ledger)
-        the_plan = plan.load(kit or Path(run.settings.kit))
-        subject.must_be_of_kit(ledger.folder, run, the_plan.id)
-        execution.must_be_of_its_run(
-            execution.Request(folder=ledger.folder, kit=str(kit or ""), python=str(python or ""))
-        )
-        found = _looked(the_plan, python or Path(run.settings.python), arguments)
-        _keep(ledger, found)
-    return found
-
-
-def _looked(the_plan: Plan, python: Path | None, arguments: Sequence[str]) -> DoctorRecord:
-    baseline, here = the_plan.baseline, host_identity.here()
-    readings = doctoring.read(python)
-    rows = [*doctoring.compare(readings, baseline.versions)]
-    rows += doctoring.compare_arguments(baseline.arguments, arguments) if arguments else ()
-    rows += doctoring.compare_environment(baseline.environment, os.environ)
-    return DoctorRecord(
-        at=now(),
-        host=here.host,
-        boot_id=here.boot_id,
-        deviations=tuple(rows),
-        unread=tuple(each for each in readings if each.value is None),
-    )
-
-
-def _keep(ledger: Ledger, found: DoctorRecord) -> None:
-    """What the environment holds may be secret; the file is for others to read."""
-    rows = tuple(
-        each.model_copy(update={"found": None if each.found is None else redact(each.found)})
-        for each in found.deviations
-    )
-    file = ledger.write("doctor/doctor.json", found.model_copy(update={"deviations": rows}))
-    claim = "this host beside what the release was validated with"
-    evidence = ledger.evidence(file, claim=claim, command=f"backproof doctor --run {ledger.folder}")
-    result = StageResult(stage="doctor", outcome=Outcome.PASS, sentence=found.sentence, evidence=(evidence,))
-    side_results.keep(ledger, result)
+def _keep(folder: Path, kit: Path | None, python: Path | None, arguments: Sequence[str]) -> DoctorRecord:
+    if kit:
+        must_be_of_kit(folder, require_run(Ledger(folder)), plan.load(kit).id)
+    named = execution.Request(folder=folder, kit=str(kit or ""), python=str(python or ""))
+    execution.must_be_of_its_run(named)
+    options = doctor.Options(python=python, arguments=tuple(arguments))
+    record = execution.add_beside(folder, say, doctor, options, kit=named.kit or "")
+    assert isinstance(record, DoctorRecord)  # noqa: S101 - the stage's own record
+    return record
 
 
 def _print(found: DoctorRecord, *, as_json: bool) -> None:

@@ -8,23 +8,27 @@ from typing import TYPE_CHECKING
 
 import click
 
+from backproof.app import execution
 from backproof.commands import printed
+from backproof.commands.output import say
 from backproof.core.errors import ExitCode, PlanError
-from backproof.core.model import Outcome
-from backproof.core.plural import counted
 from backproof.kit import plan
-from backproof.records.proof import StageResult
-from backproof.rundir import side_results, subject
+from backproof.records.audit import AuditRecord
+from backproof.records.publish import PublishRecord
+from backproof.records.triage import TriageResult
+from backproof.rundir import loaded_run
 from backproof.rundir.ledger import Ledger
-from backproof.upstream import audit as auditing
+from backproof.rundir.subject import must_be_of_kit
+from backproof.stages import REGISTRY
+from backproof.stages import audit as auditing
+from backproof.stages import publish as posting
 from backproof.upstream import publish, similar
 from backproof.upstream.actions import Actions
+from backproof.upstream.audit import Subject, examine
 from backproof.upstream.audit.run_tree import open_tree
 from backproof.upstream.connection import connect, parse_pull
 
 if TYPE_CHECKING:
-    from backproof.records.audit import AuditRecord
-    from backproof.records.proof import Run
     from backproof.upstream.publish import Prepared
 
 _FOLDER = click.Path(path_type=Path, exists=True, file_okay=False)
@@ -47,32 +51,37 @@ def audit(*, subject: str, folder: Path | None, as_json: bool) -> None:
     KIT is a kit folder; PR is an address or owner/name#number. Review threads need GH_TOKEN.
     Exit code 3: something is marked resolved, is not there, and no fix-up of the kit closes it.
     """
-    ledger = Ledger(folder) if folder else None
-    run = ledger.load_run() if ledger else None
-    record = auditing.examine(connect(), _subject(subject, ledger, run))
-    if ledger and run:
-        _keep_audit(ledger, record, subject)
+    examined = _subject(subject, folder)
+    if folder:
+        record = execution.add_beside(
+            folder, say, auditing, auditing.Options(client=connect(), subject=examined, named=subject)
+        )
+    else:
+        record = examine(connect(), examined)
+    assert isinstance(record, AuditRecord)  # noqa: S101 - the stage's own record
     with printed.fenced():
         printed.as_json(record.model_dump(mode="json")) if as_json else _print_audit(record)
     sys.exit(ExitCode.PERSON if _open(record) else ExitCode.PASS)
 
 
-def _subject(text: str, ledger: Ledger | None, run: Run | None) -> auditing.Subject:
-    kit = Path(text)
-    tree = open_tree(ledger, run) if ledger and run else None
+def _subject(text: str, folder: Path | None) -> Subject:
+    kit, tree = Path(text), None
+    run = loaded_run.require_run(Ledger(folder)) if folder else None
+    if folder and run:
+        tree = open_tree(Ledger(folder), run, REGISTRY)
     if not kit.exists():
         repo, number = parse_pull(text)
-        return auditing.Subject(repo=repo, pull=number, tree=tree)
+        return Subject(repo=repo, pull=number, tree=tree)
     found = plan.load(kit)
-    if ledger and run:
-        subject.must_be_of_kit(ledger.folder, run, found.id)
+    if folder and run:
+        must_be_of_kit(folder, run, found.id)
     if found.upstream.pull is None:
         raise PlanError(
             f"{kit}: the plan names no pull request",
             why="[upstream] pull is what would be audited",
             next_step="name the pull request itself: owner/name#number",
         )
-    return auditing.Subject(
+    return Subject(
         repo=found.upstream.repo,
         pull=found.upstream.pull,
         original=found.upstream.original_pull,
@@ -80,21 +89,6 @@ def _subject(text: str, ledger: Ledger | None, run: Run | None) -> auditing.Subj
         kit=kit,
         tree=tree,
     )
-
-
-def _keep_audit(ledger: Ledger, record: AuditRecord, subject: str) -> None:
-    with ledger.locked():
-        file = ledger.write("audit/audit.json", record)
-        claim = f"what {record.repo}#{record.pull} was asked for and claims, at {record.head[:12]}"
-        evidence = ledger.evidence(file, claim=claim, command=f"backproof audit {subject}")
-        result = StageResult(
-            stage="audit",
-            outcome=Outcome.PASS,
-            sentence=f"{counted(len(record.requests), 'request')}, {counted(len(record.claims), 'claim')}, {counted(len(record.findings), 'finding')}",
-            evidence=(evidence,),
-            findings=record.findings,
-        )
-        side_results.keep(ledger, result)
 
 
 def _open(record: AuditRecord) -> bool:
@@ -141,13 +135,15 @@ def publish_command(*, folder: Path, kit: Path | None, really: bool, lang: publi
     BACKPROOF_APP_INSTALLATION).
     """
     client = connect()
-    loaded = publish.load(folder, kit)
+    loaded = publish.load(folder, REGISTRY, kit)
     prepared = publish.prepare(client, loaded, language=lang)
     if not really:
         with printed.fenced():
             _print_prepared(prepared)
         return
-    record = publish.publish(client, loaded, prepared)
+    options = posting.Options(client=client, prepared=prepared)
+    record = execution.add_beside(folder, say, posting, options, kit=str(kit or ""))
+    assert isinstance(record, PublishRecord)  # noqa: S101 - the stage's own record
     click.echo(f"{record.action}: {record.url}")
     if actions := Actions.here(click.echo):
         actions.output(comment_url=record.url)
@@ -173,8 +169,8 @@ def similar_command(
     *, folder: Path, kit: Path | None, scene: Path | None, model: str, mode: str, as_json: bool
 ) -> None:
     """Find the upstream's issues that look like the first scene of RUN, and say what they share."""
-    the_plan = publish.load(folder, kit).plan
-    default = folder / "triage" / "triage.json"
+    the_plan = publish.load(folder, REGISTRY, kit).plan
+    default = folder / REGISTRY.path_of(TriageResult)
     scene = scene or (default if default.is_file() else None)
     wanted = similar.fingerprint(the_plan, scene, model=model, mode=mode)
     rows = similar.search(connect(), the_plan.upstream.repo, wanted)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
-from backproof import devices
-from backproof.app import execution
+from backproof.app import execution, runner
 from backproof.commands.output import print_json, run_options, say
 from backproof.commands.printed import row
 from backproof.commands.views import hardware as text
@@ -18,19 +18,18 @@ from backproof.core.errors import PlanError
 from backproof.core.model import Arm, worst
 from backproof.devices.ascend import inventory as inventories
 from backproof.kit import plan
+from backproof.records.experiment import ExperimentsRecord
 from backproof.rundir.ledger import Ledger
 from backproof.serving.address import check_address
 from backproof.serving.experiments import conduct as conducting
-from backproof.serving.experiments.keep import keep
-from backproof.stages.serve import ServeStage, testbed
-from backproof.stages.upstream_tests import UpstreamStage
+from backproof.stages import experiment as experiments
+from backproof.stages import serve
+from backproof.stages import upstream_tests as own_tests
 from backproof.verdict.judge import OUTCOMES
 
 if TYPE_CHECKING:
     from backproof.kit.serving import Experiment, Serve
-    from backproof.records.experiment import ExperimentRecord
     from backproof.records.proof import Run
-    from backproof.rundir.context import Context
 
 _FOLDER = click.Path(path_type=Path, file_okay=False)
 _RUN = click.option("--run", "folder", type=_FOLDER, required=True, help="The run folder; a new one needs --kit.")
@@ -97,25 +96,25 @@ def serve_check(
     if "concurrency" in changes:
         changes["fails_at"] = None
     arms = tuple(Arm(each) for each in which) or (Arm.BASE, Arm.FIXED)
-    stage = ServeStage(only=only, which=arms, changes=changes, budget=time_budget.parse(span), **given)
+    options = serve.Options(only=only, which=arms, changes=changes, budget=time_budget.parse(span), **given)
     if url:
         execution.must_be_of_its_run(execution.Request(folder=folder, **rest))
-        _address(folder, rest["kit"], url, stage, as_json=as_json)
-    done = execution.apart(execution.Request(folder=folder, **rest), say, stage)
-    _finish(done, stage.NAME, as_json=as_json)
+        _address(folder, rest["kit"], url, options, as_json=as_json)
+    done = execution.run_on_request(execution.Request(folder=folder, **rest), say, serve, options)
+    _finish(done, serve.NAME, as_json=as_json)
 
 
-def _address(folder: Path, kit: str | None, url: str, stage: ServeStage, *, as_json: bool) -> NoReturn:
-    if kit is None or len(stage.which) != 1:
+def _address(folder: Path, kit: str | None, url: str, options: serve.Options, *, as_json: bool) -> NoReturn:
+    if kit is None or len(options.which) != 1:
         raise PlanError(
             "--url needs --kit and one --arm",
             why="an address does not tell which plan is meant, nor which arm runs there",
             next_step="give --kit KIT --arm fixed (or base)",
         )
-    meant = [each for each in plan.load(Path(kit)).serve if stage.only in {None, each.id}]
-    serve: Serve = _named(meant, stage.only, "[[serve]]")
-    serve = serve.model_copy(update=dict(stage.changes))
-    found = check_address(Ledger(folder), serve, url, stage.which[0], budget=stage.budget, say=say)
+    meant = [each for each in plan.load(Path(kit)).serve if options.only in {None, each.id}]
+    named: Serve = _named(meant, options.only, "[[serve]]")
+    served = named.model_copy(update=dict(options.changes))
+    found = check_address(Ledger(folder), serve.NAME, served, url, options.which[0], budget=options.budget, say=say)
     print_json(found) if as_json else text.print_rounds(found)
     sys.exit(worst(OUTCOMES[each.verdict] for each in found.cases).exit_code)
 
@@ -142,29 +141,19 @@ def experiment(
     *, name: str, folder: Path, span: str | None, model: str, dry_run: bool, as_json: bool, **options: Any
 ) -> None:
     """Run the experiment NAME of the plan: two configurations that differ in one variable. Does it decide?"""
-    with execution.opened(execution.Request(folder=folder, **options), say, hold=False) as (ctx, _):
-        chosen: Experiment = _named([each for each in ctx.plan.experiment if each.id == name], name, "[[experiment]]")
-        serve = next(each for each in ctx.plan.serve if each.id == chosen.serve)
+    with execution.opened(execution.Request(folder=folder, **options), say) as ctx:
+        chosen: Experiment = _named(
+            [table for table in ctx.plan.experiment if table.id == name], name, "[[experiment]]"
+        )
+        served = next(table for table in ctx.plan.serve if table.id == chosen.serve)
         if dry_run:
-            row(f"{name}: {conducting.prepare(chosen, serve, ctx.plan.baseline.arguments)[1]}")
+            row(f"{name}: {conducting.prepare(chosen, served, ctx.plan.baseline.arguments)[1]}")
             return
-        found = _conducted(ctx, chosen, serve, time_budget.parse(span), model)
-    print_json(found) if as_json else text.print_experiment(found)
-    sys.exit(found.outcome.exit_code)
-
-
-def _conducted(
-    ctx: Context, chosen: Experiment, serve: Serve, time: time_budget.Budget, model: str
-) -> ExperimentRecord:
-    conducting.prepare(chosen, serve, ctx.plan.baseline.arguments)
-    env = {**ctx.plan.baseline.environment, **ctx.plan.verify.service.env}
-    place = ctx.ledger.stage_folder(f"experiment/{chosen.id}")
-    device = devices.get(ctx.settings.device)
-    with device.opened(Path(ctx.settings.python), place, env) as session:
-        bed = testbed(ctx, session, time.start(), env, model)
-        found = conducting.conduct(bed, chosen, serve, ctx.plan.baseline.arguments)
-    keep(ctx.ledger, found)
-    return found
+        asked = experiments.Options(experiment=chosen, serve=served, budget=time_budget.parse(span), model=model)
+        runner.add_beside(replace(ctx, options=asked), experiments)
+        record = next(kept for kept in ctx.need(ExperimentsRecord).experiments if kept.id == name)
+    print_json(record) if as_json else text.print_experiment(record)
+    sys.exit(record.outcome.exit_code)
 
 
 @click.command("upstream-tests")
@@ -173,9 +162,8 @@ def _conducted(
 @run_options
 def upstream_tests(*, folder: Path, as_json: bool, **options: Any) -> None:
     """Run the target's own tests that the plan selects, with the backport and without it."""
-    stage = UpstreamStage()
-    done = execution.apart(execution.Request(folder=folder, **options), say, stage)
-    _finish(done, stage.NAME, as_json=as_json)
+    done = execution.run_on_request(execution.Request(folder=folder, **options), say, own_tests)
+    _finish(done, own_tests.NAME, as_json=as_json)
 
 
 def _finish(done: Run, name: str, *, as_json: bool) -> None:

@@ -201,10 +201,14 @@ def cancelling_command(*, span: str, repo: str, drop: tuple[str, ...], as_json: 
 def reproduce_command(*, folder: Path) -> None:
     """Print a shell script of the steps that RUN took; running it gives the same trees."""
     from backproof.history import reproduce
+    from backproof.rundir import loaded_run
     from backproof.rundir.ledger import Ledger
+    from backproof.stages import REGISTRY
 
     # Bytes: a fix-up may hold a file that is not UTF-8.
-    click.echo(reproduce.script(Ledger(folder)), nl=False)
+    ledger = Ledger(folder)
+    loaded = loaded_run.read(ledger, loaded_run.require_run(ledger), REGISTRY)
+    click.echo(reproduce.script(ledger, loaded), nl=False)
 
 
 COMMANDS: tuple[click.Command, ...] = (

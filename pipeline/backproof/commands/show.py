@@ -13,7 +13,7 @@ from backproof.core.errors import PlanError
 if TYPE_CHECKING:
     from backproof.core.model import Record
     from backproof.records.proof import StageResult
-    from backproof.rundir.loaded_run import Story
+    from backproof.rundir.loaded_run import LoadedRun
 
 _folder = click.Path(path_type=Path, exists=True, file_okay=False)
 _json = click.option("--json", "as_json", is_flag=True, help="Print JSON instead of text.")
@@ -68,7 +68,7 @@ def runs_command(*, folder: Path, as_json: bool) -> None:
     printed.as_json(_dumped(found)) if as_json else run.listed(found)
 
 
-def _read(folder: Path) -> Story:
+def _read(folder: Path) -> LoadedRun:
     """The run as its folder shows it now; its verdict is judged again, for evidence may be gone since.
 
     Raises:
@@ -76,20 +76,16 @@ def _read(folder: Path) -> Story:
     """
     from backproof.rundir import loaded_run
     from backproof.rundir.ledger import Ledger
+    from backproof.stages import REGISTRY
     from backproof.verdict import run_verdict
 
     ledger = Ledger(folder)
-    found = ledger.load_run()
-    if found is None:
-        raise PlanError(
-            f"{folder}: there is no run to tell of",
-            why="it has no run.json, or one of another version",
-            next_step="name a run folder; `backproof runs FOLDER` lists those that are there",
-        )
-    return loaded_run.read(ledger, run_verdict.as_left(found, run_verdict.summarise(found, ledger)))
+    run = loaded_run.require_run(ledger)
+    judged = run_verdict.summarise(run, ledger, REGISTRY)
+    return loaded_run.read(ledger, run_verdict.as_left(run, judged), REGISTRY)
 
 
-def _stage(found: Story, name: str) -> StageResult:
+def _stage(found: LoadedRun, name: str) -> StageResult:
     result = next((each for each in found.stages if each.stage == name), None)
     if result is None:
         raise PlanError(
@@ -100,9 +96,10 @@ def _stage(found: Story, name: str) -> StageResult:
     return result
 
 
-def _stage_facts(found: Story, result: StageResult) -> dict[str, Any]:
+def _stage_facts(found: LoadedRun, result: StageResult) -> dict[str, Any]:
     """The stage's result, what its record says, and which of its evidence does not hold."""
-    record: Record | None = getattr(found, result.stage.replace("-", "_"), None)
+    kind = found.registry.record_of(result.stage)
+    record = found.record(kind) if kind else None
     return {
         "schema_version": 1,
         "stage": _dumped(result),

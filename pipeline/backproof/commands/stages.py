@@ -25,7 +25,7 @@ def _alone(name: str, text: str) -> click.Command:
     def command(*, folder: Path, as_json: bool, **options: Any) -> None:
         from backproof.app import execution
 
-        _tell(execution.stage(execution.Request(folder=folder, **options), say, name), name, as_json=as_json)
+        _tell(execution.run_alone(execution.Request(folder=folder, **options), say, name), name, as_json=as_json)
 
     return command
 
@@ -62,4 +62,4 @@ def install(*, folder: Path, undo: bool, force: bool, as_json: bool, **options: 
     if undo:
         click.echo(execution.undo(request, say, force=force))
         return
-    _tell(execution.stage(request, say, "install"), "install", as_json=as_json)
+    _tell(execution.run_alone(request, say, "install"), "install", as_json=as_json)

@@ -20,12 +20,16 @@ class Record(BaseModel):
 
 
 class Outcome(StrEnum):
-    """How a stage or a run ended, best first. FAIL and ERROR never merge."""
+    """How a stage or a run ended, best first. FAIL and ERROR never merge.
+
+    RUNNING is what run.json says until the command ends: a command that was killed leaves it.
+    """
 
     PASS = "pass"  # noqa: S105 - a verdict, not a password
     SKIP = "skip"
     ABORTED = "aborted"
     INCONCLUSIVE = "inconclusive"
+    RUNNING = "running"
     ERROR = "error"
     PERSON = "person-needed"
     FAIL = "fail"
@@ -40,6 +44,7 @@ _EXIT: dict[Outcome, ExitCode] = {
     Outcome.SKIP: ExitCode.PASS,
     Outcome.ABORTED: ExitCode.ERROR,
     Outcome.INCONCLUSIVE: ExitCode.ERROR,
+    Outcome.RUNNING: ExitCode.ERROR,
     Outcome.ERROR: ExitCode.ERROR,
     Outcome.PERSON: ExitCode.PERSON,
     Outcome.FAIL: ExitCode.FAIL,
@@ -51,6 +56,18 @@ def worst(outcomes: Iterable[Outcome]) -> Outcome:
     """The outcome that a group has; nothing at all is an ERROR, for no evidence is no pass."""
     seen = set(outcomes)
     return next((each for each in _WORST_FIRST if each in seen), Outcome.ERROR)
+
+
+class StageRole(StrEnum):
+    """What a stage is to the verdict.
+
+    PROOF counts; BESIDE is shown and counts for nothing (the pull request, other configurations, the host); AFTERWARDS
+    reports the verdict.
+    """
+
+    PROOF = "proof"
+    BESIDE = "beside"
+    AFTERWARDS = "afterwards"
 
 
 class Level(IntEnum):

@@ -12,14 +12,14 @@ from backproof.core.errors import PlanError
 from backproof.core.redaction import redact
 from backproof.history import shell_steps
 from backproof.history.simulate import Simulator
-from backproof.records.proof import FixupRecord, PickRecord
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from backproof.history.simulate import Simulation
-    from backproof.records.proof import PickedCommit, Run, Settings
+    from backproof.records.proof import FixupRecord, PickedCommit, PickRecord, Run, Settings
     from backproof.rundir.ledger import Ledger
+    from backproof.rundir.loaded_run import LoadedRun
 
 _HEAD = """\
 #!/bin/bash
@@ -50,21 +50,19 @@ git config commit.gpgSign false
 """
 
 
-def script(ledger: Ledger) -> bytes:
-    """The script of a run folder.
+def script(ledger: Ledger, loaded: LoadedRun) -> bytes:
+    """Return the script of a run.
 
     Raises:
         PlanError: the run has not picked, or did not get through.
     """
-    run = ledger.load_run()
-    picked = ledger.need("pick/pick.json", PickRecord, made_by="pick")
-    if run is None or picked.conflicts:
+    run, picked, fixed = loaded.run, loaded.pick, loaded.fixup
+    if picked is None or picked.conflicts:
         raise PlanError(
             f"{ledger.folder}: there is nothing to reproduce",
-            why="the pick stopped at a conflict" if picked.conflicts else "there is no run.json of this version",
-            next_step="`backproof explain` says why it conflicts and how to go on",
+            why="the pick stopped at a conflict" if picked else "nothing was picked here, or its record was altered",
+            next_step="`backproof explain` says why it conflicts and how to go on" if picked else "run it again",
         )
-    fixed = ledger.read("fixup/fixup.json", FixupRecord)
     lines = [_head(run, picked), *_picks(ledger, run.settings, picked)]
     body = "\n".join(lines).encode("utf-8", "surrogateescape") + b"\n"
     return body + (_fixups(ledger, picked, fixed) if fixed and fixed.head != picked.head else b"")

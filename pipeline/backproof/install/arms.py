@@ -6,10 +6,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from backproof.adapters.git import Store
 from backproof.core.model import Arm
 from backproof.install import overlay, patch, pip_build
 from backproof.install.overlay import Change
+from backproof.records.proof import InstallRecord
 from backproof.rundir.ledger import sha256_of
 
 if TYPE_CHECKING:
@@ -48,13 +48,13 @@ def changes(ctx: Context, the_patch: Patch, arm: Arm) -> tuple[Change, ...]:
 def _build(ctx: Context, the_patch: Patch, arm: Arm) -> Path:
     """The arm as pip builds it; built once per tree."""
     tree = the_patch.trees[arm]
-    folder = ctx.ledger.stage_folder("install") / "built"
+    folder = ctx.ledger.stage_folder(ctx.registry.name_of(InstallRecord)) / "built"
     into = folder / tree
     if not into.exists():
         folder.mkdir(exist_ok=True)
         ctx.say(f"    building the arm {arm} with the target's pip")
         source = folder / f"{tree}.tree"
-        Store.open(ctx.ledger.store).export(tree, source)
+        ctx.store.export(tree, source)
         log = folder / f"{arm}.log"
         pip_build.build(Path(ctx.settings.python), source, into, env=ctx.plan.install.env, log=log)
     return into

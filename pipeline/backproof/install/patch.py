@@ -7,16 +7,16 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
-from backproof.adapters.git import Store
 from backproof.core.errors import PlanError
 from backproof.core.model import Arm
 from backproof.install import distribution
 from backproof.install.interpreter import ProbeFacts
-from backproof.records.proof import FixupRecord, PickRecord
+from backproof.records.proof import FixupRecord, InstallRecord, PickRecord
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from backproof.adapters.git import Store
     from backproof.rundir.context import Context
 
 
@@ -66,9 +66,9 @@ def read(ctx: Context, facts: ProbeFacts | None = None) -> Patch:
     Raises:
         PlanError: a stage that it needs has not run.
     """
-    picked = ctx.ledger.need("pick/pick.json", PickRecord, made_by="pick")
-    fixed = ctx.ledger.need("fixup/fixup.json", FixupRecord, made_by="fixup")
-    facts = facts or ctx.ledger.need("install/distribution.json", ProbeFacts, made_by="install")
+    picked = ctx.need(PickRecord)
+    fixed = ctx.need(FixupRecord)
+    facts = facts or ctx.need(ProbeFacts, beside=InstallRecord, file="distribution.json")
     installed = distribution.read(facts.distributions[0])
     blobs = _blobs(picked, fixed)
     places = {path: _place(ctx.plan.install.root, path) for path in blobs}
@@ -77,7 +77,7 @@ def read(ctx: Context, facts: ProbeFacts | None = None) -> Patch:
         for path, place in places.items()
         if place and installed.holds(place, is_new=blobs[path][Arm.BASE] is None)
     }
-    store = Store.open(ctx.ledger.store)
+    store = ctx.store
     return Patch(
         site=installed.site,
         facts=facts,

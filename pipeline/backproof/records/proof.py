@@ -11,6 +11,13 @@ from pydantic import Field
 
 from backproof.core.model import Arm, Evidence, Finding, Outcome, Record, Sha256, ShownPath
 
+PATCH_FILE = "backport.mbox"
+"""The whole backport in mail format, beside fixup.json."""
+UPSTREAM_FILE = "upstream.mbox"
+"""What was picked, as upstream has it, beside pick.json."""
+INVENTORY_FILE = "inventory.json"
+"""The device of the checks, beside validate.json."""
+
 
 class FileChange(Record):
     """One path of a patch: the git blob (40 hex digits) before and after, None where the file is absent."""
@@ -166,6 +173,13 @@ class DeviceInventory(Record):
     stand_in: bool = Field(default=False, description="a tool that answered says that it is a stand-in")
 
 
+class ReportRecord(Record):
+    """report/report.json."""
+
+    sentence: str = Field(description="the run's, as the files say it")
+    files: tuple[str, ...] = Field(description="relative to run.json")
+
+
 class StageResult(Record):
     """How one stage ended. A pass names at least one evidence file; the ledger refuses one that does not."""
 
@@ -201,7 +215,7 @@ class Settings(Record):
 class Run(Record):
     """run.json: the whole story of one run."""
 
-    schema_version: Literal[1] = 1
+    schema_version: Literal[2] = 2
     tool: str
     id: str
     kit: str

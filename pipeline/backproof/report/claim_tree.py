@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from backproof.core.model import Outcome
+from backproof.records.experiment import ExperimentsRecord
+from backproof.records.proof import ValidateRecord, VerifyRecord
 from backproof.report.arm_differences import flat
 from backproof.report.excerpts import excerpt
 from backproof.verdict.run_verdict import case_outcome, stage_outcome
@@ -18,7 +20,7 @@ if TYPE_CHECKING:
     from backproof.core.model import Evidence, Finding
     from backproof.records.experiment import ExperimentRecord
     from backproof.records.proof import Case, Claim, StageResult
-    from backproof.rundir.loaded_run import Story
+    from backproof.rundir.loaded_run import LoadedRun
 
 _EXCERPTS = 400
 _SHOWN = 2000
@@ -56,19 +58,12 @@ class Link:
 class _Chain:
     """Hands each evidence file out once."""
 
-    def __init__(self, story: Story) -> None:
+    def __init__(self, story: LoadedRun) -> None:
         self.story = story
         self.numbers = {each.path: index for index, each in enumerate(story.run.evidence, 1)}
         self.free = {path for path, number in self.numbers.items() if number <= _SHOWN}
 
     def stage(self, found: StageResult) -> Link:
-        parts: tuple[Link, ...] = ()
-        if found.stage == "verify":
-            parts = tuple(self.claim(each) for each in self.story.claims)
-        elif found.stage == "validate":
-            parts = tuple(self.case(each) for each in _worst_first(self.story.cases))
-        elif found.stage == "experiment":
-            parts = tuple(self.experiment(each) for each in self.story.experiments)
         return Link(
             stage=found.stage,
             name=found.stage,
@@ -76,14 +71,25 @@ class _Chain:
             sentence=found.sentence,
             rests_on=found.evidence,
             exhibits=self.exhibits(found.evidence),
-            parts=parts,
+            parts=self.parts(found.stage),
             seconds=found.seconds,
             reused=found.reused,
         )
 
-    def claim(self, found: Claim) -> Link:
+    def parts(self, stage: str) -> tuple[Link, ...]:
+        """Return what a stage says in parts: claims, cases or experiments."""
+        kind = self.story.registry.record_of(stage)
+        if kind is VerifyRecord:
+            return tuple(self.claim(claim, stage) for claim in self.story.claims)
+        if kind is ValidateRecord:
+            return tuple(self.case(case, stage) for case in _worst_first(self.story.cases))
+        if kind is ExperimentsRecord:
+            return tuple(self.experiment(experiment, stage) for experiment in self.story.experiments)
+        return ()
+
+    def claim(self, found: Claim, stage: str) -> Link:
         return Link(
-            stage="verify",
+            stage=stage,
             name=found.name,
             outcome=found.outcome,
             sentence=found.sentence,
@@ -92,10 +98,10 @@ class _Chain:
             findings=found.findings,
         )
 
-    def case(self, found: Case) -> Link:
+    def case(self, found: Case, stage: str) -> Link:
         said = f"{found.sentence}; first: {found.first}" if found.first else found.sentence
         return Link(
-            stage="validate",
+            stage=stage,
             name=f"{found.check} · {found.model} · {found.arm}",
             outcome=case_outcome(found),
             sentence=said,
@@ -104,9 +110,9 @@ class _Chain:
             facts=tuple(flat(found.observations))[:_FACTS],
         )
 
-    def experiment(self, found: ExperimentRecord) -> Link:
+    def experiment(self, found: ExperimentRecord, stage: str) -> Link:
         return Link(
-            stage="experiment",
+            stage=stage,
             name=found.id,
             outcome=found.outcome,
             sentence=f"{found.question} {found.kind}: {found.sentence}",
@@ -133,7 +139,7 @@ def _worst_first(cases: tuple[Case, ...]) -> tuple[Case, ...]:
     return tuple(sorted(cases, key=lambda each: case_outcome(each) is Outcome.PASS)[:_CASES])
 
 
-def chain(story: Story) -> tuple[Link, ...]:
+def chain(story: LoadedRun) -> tuple[Link, ...]:
     """Every stage of the run, with its claims, cases or experiments as parts of it."""
     made = _Chain(story)
     return tuple(made.stage(each) for each in story.stages)

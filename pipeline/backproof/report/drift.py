@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from backproof.host.baseline import compare, key
-from backproof.records.host import Deviation, Reading
+from backproof.records.host import Deviation, DoctorRecord, Reading
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from backproof.rundir.loaded_run import Story
+    from backproof.rundir.loaded_run import LoadedRun
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -22,7 +22,7 @@ class Drift:
     stage: str
 
 
-def drift(story: Story, baseline: Mapping[str, str], met: Sequence[tuple[str, str, str, str]]) -> tuple[Drift, ...]:
+def drift(story: LoadedRun, baseline: Mapping[str, str], met: Sequence[tuple[str, str, str, str]]) -> tuple[Drift, ...]:
     """The doctor's rows, then what stages met and the doctor does not say: where both differ, both are shown.
 
     Args:
@@ -33,7 +33,7 @@ def drift(story: Story, baseline: Mapping[str, str], met: Sequence[tuple[str, st
     told = story.doctor.deviations if story.doctor else ()
     said = {(key(each.name), each.found) for each in told}
     named = {key(each.name) for each in told}
-    mine = tuple(Drift(row=each, stage="doctor") for each in told)
+    mine = tuple(Drift(row=each, stage=story.registry.name_of(DoctorRecord)) for each in told)
     return (*mine, *(each for each in _met(baseline, met) if _is_new(each.row, said, named)))
 
 
@@ -50,7 +50,7 @@ def _is_new(row: Deviation, said: set[tuple[str, str | None]], named: set[str]) 
     return (name, row.found) not in said and not (row.found is None and name in named)
 
 
-def doctor_place(story: Story) -> str:
+def doctor_place(story: LoadedRun) -> str:
     """Whether the doctor looked at the host of the results: a package can change with the boot, or be another host's."""
     if story.doctor is None or story.inventory is None:
         return "The checks kept no inventory of their host: nothing tells whether it is this one."

@@ -5,12 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from backproof.records.experiment import ExperimentsRecord
+from backproof.records.triage import TriageResult
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from backproof.core.model import Evidence
     from backproof.records.experiment import ExperimentRecord
-    from backproof.rundir.loaded_run import Story
+    from backproof.rundir.loaded_run import LoadedRun
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -24,25 +27,31 @@ class Suspicion:
     evidence: tuple[Evidence, ...]
 
 
-def hypotheses(story: Story) -> tuple[Suspicion, ...]:
+def hypotheses(story: LoadedRun) -> tuple[Suspicion, ...]:
     """All that have intact evidence, in the order in which they were looked at."""
-    found = (*_of_logs(story), *(each for one in story.experiments for each in _of_experiment(one)))
-    return tuple(each for each in found if story.intact(each.evidence))
+    suspicions = (*_of_logs(story), *_of_experiments(story))
+    return tuple(suspicion for suspicion in suspicions if story.intact(suspicion.evidence))
 
 
-def _of_logs(story: Story) -> Iterator[Suspicion]:
-    server = story.triage.server if story.triage else None
-    for each in server.hypotheses if server else ():
+def _of_logs(story: LoadedRun) -> Iterator[Suspicion]:
+    if story.triage is None or story.triage.server is None:
+        return
+    for each in story.triage.server.hypotheses:
         yield Suspicion(
             hypothesis=each.hypothesis,
             verdict=each.verdict,
             why=f"the server's log: {each.evidence}",
-            stage="triage",
-            evidence=story.evidence_of("triage"),
+            stage=story.registry.name_of(TriageResult),
+            evidence=story.evidence_of(story.triage),
         )
 
 
-def _of_experiment(found: ExperimentRecord) -> Iterator[Suspicion]:
+def _of_experiments(story: LoadedRun) -> Iterator[Suspicion]:
+    stage = story.registry.name_of(ExperimentsRecord)
+    return (suspicion for record in story.experiments for suspicion in _of_experiment(record, stage))
+
+
+def _of_experiment(found: ExperimentRecord, stage: str) -> Iterator[Suspicion]:
     where = "; no device was there: this shows nothing of one" if found.stand_in else ""
     told = [(each, "ruled out") for each in found.rules_out]
     if found.kind == "switch":
@@ -52,6 +61,6 @@ def _of_experiment(found: ExperimentRecord) -> Iterator[Suspicion]:
             hypothesis=hypothesis,
             verdict=verdict,
             why=f"experiment {found.id}: {found.sentence}{where}",
-            stage="experiment",
+            stage=stage,
             evidence=found.evidence,
         )

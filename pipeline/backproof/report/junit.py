@@ -13,22 +13,21 @@ from junit_xml import TestCase, TestSuite, to_xml_report_string
 from junitparser import JUnitXml
 
 from backproof.core.escape import bounded, plain
-from backproof.core.model import Arm, Outcome
+from backproof.core.model import Arm, Outcome, StageRole
 from backproof.core.redaction import redact
-from backproof.rundir.loaded_run import BESIDE
 from backproof.rundir.subject import contradictions
 from backproof.verdict.run_verdict import case_outcome, stage_outcome
 from backproof.verdict.sentences import case_sentence
 
 if TYPE_CHECKING:
     from backproof.records.proof import Case, Claim, StageResult
-    from backproof.rundir.loaded_run import Story
+    from backproof.rundir.loaded_run import LoadedRun
 
 OWN_TESTS = "upstream-tests/junit.xml"
 _LIMIT = 8000
 
 
-def report(story: Story) -> str:
+def report(story: LoadedRun) -> str:
     """The whole run as JUnit XML."""
     suites = [TestSuite("stages", _stage_cases(story))]
     for arm in Arm:
@@ -38,7 +37,7 @@ def report(story: Story) -> str:
     return _with_own_tests(text, story)
 
 
-def _with_own_tests(text: str, story: Story) -> str:
+def _with_own_tests(text: str, story: LoadedRun) -> str:
     """The suites of the target's own tests behind ours, where that stage ran and its file holds."""
     if not story.intact(story.file(OWN_TESTS)):
         return text
@@ -50,22 +49,23 @@ def _with_own_tests(text: str, story: Story) -> str:
     return merged.decode()
 
 
-def _stage_cases(story: Story) -> list[TestCase]:
+def _stage_cases(story: LoadedRun) -> list[TestCase]:
     cases = [_stage_case(story, each) for each in story.run.stages]
     return cases + [_claim_case(story, each) for each in story.claims]
 
 
-def _stage_case(story: Story, stage: StageResult) -> TestCase:
+def _stage_case(story: LoadedRun, stage: StageResult) -> TestCase:
     case = TestCase(_clean(stage.stage), classname="backproof.stage", elapsed_sec=stage.seconds)
     outcome = stage_outcome(stage, story)
     if outcome is not stage.outcome:
         return _mark(case, Outcome.ERROR, contradictions(story).get(stage.stage, "evidence missing or altered"))
     case.stdout = _clean(f"{stage.sentence}{' (reused: equal inputs)' if stage.reused else ''}")
     # What is no part of the proof says how it ended, and is not red: nothing is wrong with the backport or the run.
-    return case if stage.stage in BESIDE else _mark(case, outcome, stage.sentence)
+    beside = story.registry.role_of(stage.stage) is StageRole.BESIDE
+    return case if beside else _mark(case, outcome, stage.sentence)
 
 
-def _claim_case(story: Story, claim: Claim) -> TestCase:
+def _claim_case(story: LoadedRun, claim: Claim) -> TestCase:
     case = TestCase(_clean(claim.name), classname="backproof.claim")
     if claim.evidence and not story.intact(claim.evidence):
         return _mark(case, Outcome.ERROR, "evidence missing or altered")
@@ -73,7 +73,7 @@ def _claim_case(story: Story, claim: Claim) -> TestCase:
     return _mark(case, claim.outcome, claim.sentence)
 
 
-def _check_case(story: Story, case: Case) -> TestCase:
+def _check_case(story: LoadedRun, case: Case) -> TestCase:
     made = TestCase(_clean(f"{case.check} [{case.model}]"), classname=f"backproof.{case.arm}", elapsed_sec=case.seconds)
     if case.evidence and not story.intact(case.evidence):
         return _mark(made, Outcome.ERROR, "evidence missing or altered")

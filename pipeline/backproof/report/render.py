@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from backproof.kit.plan import Plan
     from backproof.records.merged import Merged
-    from backproof.rundir.loaded_run import Story
+    from backproof.rundir.loaded_run import LoadedRun
     from backproof.triage import TriageResult
 
 Mask = Callable[[Any], str]
@@ -68,14 +68,14 @@ def template_folder() -> Traversable:
     return packaged if packaged.is_dir() else Path(__file__).resolve().parents[3] / "reports"
 
 
-def comment(story: Story, plan: Plan, *, language: Literal["en", "zh"] = "en", hide: Mask | None = None) -> str:
+def comment(story: LoadedRun, plan: Plan, *, language: Literal["en", "zh"] = "en", hide: Mask | None = None) -> str:
     """The drafted comment for the upstream pull request, in Markdown; `hide` where it is not our machine's to mask."""
     environment = markdown_environment(hide or _masker(story))
     text = environment.get_template(COMMENTS[language]).render(view=Outline.of(story, plan, short=True))
     return fit(_sections(text), COMMENT_LIMIT, _CUT_SAID[language])
 
 
-def page(story: Story, plan: Plan) -> str:
+def page(story: LoadedRun, plan: Plan) -> str:
     """The report as one HTML file that needs nothing else."""
     environment = html_environment(_masker(story))
     return environment.get_template("report.html.j2").render(view=Outline.of(story, plan, short=False))
@@ -142,7 +142,7 @@ def as_it_is(value: Any) -> str:
     return escape.plain(str(value)[:_LONGEST])
 
 
-def _masker(story: Story) -> Mask:
+def _masker(story: LoadedRun) -> Mask:
     """Takes invisible characters out, then what is not for others: before escaping could hide any of it."""
     env = {f"TOKEN_{index}": value for index, value in enumerate(secrets())}
     known, named = places(story), names(story)
@@ -156,7 +156,7 @@ def _masker(story: Story) -> Mask:
     return hide
 
 
-def names(story: Story) -> tuple[str, ...]:
+def names(story: LoadedRun) -> tuple[str, ...]:
     """What a run knows of its host: the comment and the page are for others to read."""
     told = (story.validate, story.serve, story.upstream_tests)
     facts = [pair for each in told if each for pair in each.device_facts.items()]
@@ -165,7 +165,7 @@ def names(story: Story) -> tuple[str, ...]:
     return (*named, *(name for each in places if each for name in (each.host, each.boot_id)))
 
 
-def places(story: Story) -> list[tuple[str, str]]:
+def places(story: LoadedRun) -> list[tuple[str, str]]:
     """Paths that mean nothing on another machine, the longest first, with the words of the commands."""
     found = {
         story.folder: "RUN",

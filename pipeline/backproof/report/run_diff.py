@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
     from backproof.records.proof import Case
-    from backproof.rundir.loaded_run import Story
+    from backproof.rundir.loaded_run import LoadedRun
 
 Topic = Literal["code", "environment", "outcome"]
 
@@ -40,7 +40,7 @@ class RunDiff(Record):
     notes: tuple[str, ...] = Field(default=(), description="what could not be compared, and why")
 
 
-def compare(before: Story, after: Story) -> RunDiff:
+def compare(before: LoadedRun, after: LoadedRun) -> RunDiff:
     """Everything that both runs say of themselves, beside each other."""
     changes: list[Change] = []
     same: dict[Topic, int] = {}
@@ -65,7 +65,7 @@ def _changes(topic: Topic, before: Mapping[str, str], after: Mapping[str, str]) 
             yield Change(topic=topic, name=name, before=before.get(name), after=after.get(name))
 
 
-def _code(story: Story) -> Iterator[tuple[str, str]]:
+def _code(story: LoadedRun) -> Iterator[tuple[str, str]]:
     yield "kit", story.run.kit
     if story.pick:
         yield "branch", story.pick.branch
@@ -78,7 +78,7 @@ def _code(story: Story) -> Iterator[tuple[str, str]]:
         yield from ((f"file {each.path}", each.after or "absent") for each in story.fixup.changes)
 
 
-def _environment(story: Story) -> Iterator[tuple[str, str]]:
+def _environment(story: LoadedRun) -> Iterator[tuple[str, str]]:
     yield "tool", story.run.tool
     yield from ((name, getattr(story.run.settings, name)) for name in ("repo", "python", "device"))
     if story.install:
@@ -91,7 +91,7 @@ def _environment(story: Story) -> Iterator[tuple[str, str]]:
         yield from story.inventory.versions.items()
 
 
-def _outcome(story: Story) -> Iterator[tuple[str, str]]:
+def _outcome(story: LoadedRun) -> Iterator[tuple[str, str]]:
     yield "run", story.run.outcome
     yield "level", "none" if story.run.level is None else str(story.run.level)
     yield from ((f"stage {each.stage}", stage_outcome(each, story)) for each in story.stages)
@@ -109,14 +109,14 @@ def _name(case: Case) -> str:
     return f"{case.check} under {case.model} on {case.arm}"
 
 
-_TOPICS: Mapping[Topic, Callable[[Story], Iterator[tuple[str, str]]]] = {
+_TOPICS: Mapping[Topic, Callable[[LoadedRun], Iterator[tuple[str, str]]]] = {
     "code": _code,
     "environment": _environment,
     "outcome": _outcome,
 }
 
 
-def _sentence(before: Story, after: Story, changes: list[Change]) -> str:
+def _sentence(before: LoadedRun, after: LoadedRun, changes: list[Change]) -> str:
     def reads(topic: Topic) -> str:
         count = sum(each.topic == topic for each in changes)
         return f"{count} {'difference' if count == 1 else 'differences'}" if count else "the same"
@@ -125,10 +125,10 @@ def _sentence(before: Story, after: Story, changes: list[Change]) -> str:
     return f"{verdict}; code: {reads('code')}; environment: {reads('environment')}; outcome: {reads('outcome')}."
 
 
-def _verdict(story: Story) -> str:
+def _verdict(story: LoadedRun) -> str:
     return f"{story.run.outcome} at level {'none' if story.run.level is None else story.run.level}"
 
 
-def _notes(story: Story) -> Iterator[str]:
+def _notes(story: LoadedRun) -> Iterator[str]:
     for path in sorted(story.altered):
         yield f"run {story.run.id}: {path} is missing or altered, and was not compared"

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from backproof.core.escape import one_line
-from backproof.core.model import Arm, Evidence, Finding, Level, Outcome
+from backproof.core.model import Arm, Evidence, Finding, Level, Outcome, Record
+from backproof.records.proof import DeviceInventory, FixupRecord, InstallRecord, ValidateRecord, VerifyRecord
 from backproof.report.arm_differences import Remark, observed
 from backproof.report.claim_tree import chain
 from backproof.report.drift import doctor_place, drift
@@ -15,6 +16,7 @@ from backproof.report.hypotheses import hypotheses
 from backproof.report.load_charts import charts
 from backproof.report.patch_diff import sides
 from backproof.report.timeline import Timeline
+from backproof.rundir.loaded_run import patch_paths, record_paths
 from backproof.rundir.subject import contradictions
 from backproof.verdict.run_verdict import case_outcome
 from backproof.verdict.sentences import HEADLINES, level_names
@@ -29,9 +31,8 @@ if TYPE_CHECKING:
     from backproof.report.hypotheses import Suspicion
     from backproof.report.load_charts import Chart
     from backproof.report.patch_diff import Side
-    from backproof.rundir.loaded_run import Story
+    from backproof.rundir.loaded_run import LoadedRun
 
-_PROOF_STAGES = ("pick", "fixup", "install", "verify", "validate")
 _REFS = 12
 _ROWS_SHORT = 60
 _ROWS_LONG = 2000
@@ -52,24 +53,29 @@ class Rows:
 class Outline:
     """The view of one story. `short` is for a comment, where everything has its bound."""
 
-    story: Story
+    story: LoadedRun
     plan: Plan
     short: bool
     numbers: dict[str, int]
     used: set[int] = field(default_factory=set)
 
     @classmethod
-    def of(cls, story: Story, plan: Plan, *, short: bool) -> Outline:
+    def of(cls, story: LoadedRun, plan: Plan, *, short: bool) -> Outline:
         numbers = {each.path: index for index, each in enumerate(story.run.evidence, 1)}
         return cls(story=story, plan=plan, short=short, numbers=numbers)
 
-    def ground(self, evidence: tuple[Evidence, ...], stage: str) -> tuple[int, ...]:
-        """The numbers of what a line rests on: its own evidence, or else the stage's record. () when none holds.
+    def ground(self, evidence: tuple[Evidence, ...], source: Record | str) -> tuple[int, ...]:
+        """Return the numbers of what a line rests on: its own evidence, or else its source's. () when none holds.
+
+        Args:
+            source: the record that the line is about, or the name of its stage.
 
         Raises:
             ValueError: there never was any: the line must not be written.
         """
-        evidence = evidence or self.story.file(f"{stage}/{stage}.json") or self.story.evidence_of(stage)
+        stage = source if isinstance(source, str) else self.story.registry.name_of(type(source))
+        result = self.story.result_named(stage)
+        evidence = evidence or self.story.file(f"{stage}/{stage}.json") or (result.evidence if result else ())
         if not evidence:
             raise ValueError(f"a line about {stage} has no evidence")
         holds = self.story.intact(evidence)
@@ -152,13 +158,18 @@ class Outline:
     @property
     def findings(self) -> Rows:
         """Warnings and worse of the stages that have no lines of their own here; notes too where there is room."""
+        landing = self.story.registry.path_to(FixupRecord)
         found = [
             (each, stage.stage, stage.evidence)
             for stage in self.run.stages
-            if stage.evidence and (not self.short or stage.stage not in {"pick", "fixup"})
+            if stage.evidence and not (self.short and stage.stage in landing)
             for each in stage.findings
         ]
-        found += [(each, "verify", claim.evidence) for claim in self.story.claims for each in claim.findings]
+        found += [
+            (each, self._stage_of(VerifyRecord), claim.evidence)
+            for claim in self.story.claims
+            for each in claim.findings
+        ]
         once: dict[Finding, tuple[Finding, str, tuple[Evidence, ...]]] = {each[0]: each for each in reversed(found)}
         kept = [each for each in reversed(once.values()) if not self.short or each[0].severity != "note"]
         return self._rows(sorted(kept, key=lambda each: _WEIGHT[each[0].severity]), _FINDINGS_LONG)
@@ -169,7 +180,7 @@ class Outline:
         ended = [each for each in self.run.stages if each.outcome is not Outcome.PASS]
         said = [f"{each.stage}: {each.outcome}: {each.sentence}" for each in ended]
         ran = {each.stage for each in self.run.stages}
-        said += [f"{each}: not run" for each in _PROOF_STAGES if each not in ran]
+        said += [f"{name}: not run" for name in self.story.registry.path_to(ValidateRecord) if name not in ran]
         said += contradictions(self.story).values()
         gone = {path for path in self.numbers if path in self.story.altered}
         said += [f"evidence missing or altered, and not counted: {path}" for path in sorted(gone)]
@@ -181,9 +192,9 @@ class Outline:
         validated = self.plan.baseline.versions
         found: dict[str, tuple[str, str]] = {}
         if install := self.story.install:
-            found[install.distribution] = (install.version, "install")
+            found[install.distribution] = (install.version, self._stage_of(InstallRecord))
         for name, value in sorted((self.story.validate.device_facts if self.story.validate else {}).items()):
-            found.setdefault(name, (value, "validate"))
+            found.setdefault(name, (value, self._stage_of(ValidateRecord)))
         return self._rows((name, value, validated.get(name, ""), stage) for name, (value, stage) in found.items())
 
     @property
@@ -258,6 +269,17 @@ class Outline:
             """cd RUN && jq -r '.evidence[] | "\\(.sha256)  \\(.path)"' run.json | sha256sum --check --quiet""",
         ]
         return "\n".join(lines)
+
+    @property
+    def upstream_evidence(self) -> tuple[Evidence, ...]:
+        return self.story.file(patch_paths(self.story.registry)[1])
+
+    @property
+    def inventory_evidence(self) -> tuple[Evidence, ...]:
+        return self.story.file(record_paths(self.story.registry)[DeviceInventory])
+
+    def _stage_of(self, record: type[Record]) -> str:
+        return self.story.registry.name_of(record)
 
     def _rows(self, rows: Any, long: int = _ROWS_LONG) -> Rows:
         found: Sequence[Any] = tuple(rows)

@@ -1,56 +1,112 @@
-"""What a stage gets to work with, and what a stage is."""
+"""The context that a stage works in, and the Protocol of a stage."""
 
 from __future__ import annotations
 
 from contextlib import ExitStack
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+
+from backproof.adapters.git import Store
+from backproof.core.errors import PlanError
+from backproof.core.model import Record
+from backproof.kit.plan import load as load_plan
+from backproof.rundir.registry import StageFacts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from pathlib import Path
 
+    from backproof.core.model import Evidence
     from backproof.kit.plan import Plan
-    from backproof.records.proof import Settings, StageResult
+    from backproof.records.proof import Run, Settings, StageResult
     from backproof.rundir.ledger import Ledger
+    from backproof.rundir.registry import Registry
+
+R = TypeVar("R", bound=Record)
+OptionsT = TypeVar("OptionsT")
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, kw_only=True)
 class Context:
-    """One run: its plan, its folder, its settings, and how to say what is going on.
+    """One run: its plan, its folder, its settings, the records of earlier stages, and where progress goes.
 
-    `effects` is closed when the command ends, however it ends: what a stage changes outside the run folder, it
-    registers there to be undone. `hold` says that the user asked for the overlay to stay.
+    Args:
+        run: as it stood when the stage began.
+        options: what the command line asked of the stage, an instance of its `Options`; None for its defaults.
+        hold: the user asked for the overlay to stay.
+        effects: closed when the command ends, however it ends: a stage registers there what undoes its changes
+            outside the run folder.
     """
 
     ledger: Ledger
-    plan: Plan
     kit: Path
     settings: Settings
+    registry: Registry
+    run: Run
     say: Callable[[str], None]
+    loaded_plan: Plan | None = None
+    options: object = None
     hold: bool = False
     effects: ExitStack = field(default_factory=ExitStack)
+    records: dict[type[Record], Record] = field(default_factory=dict)
+
+    @cached_property
+    def plan(self) -> Plan:
+        """The plan of the kit; what only adds to a finished run may not need it, and may not have the kit."""
+        return self.loaded_plan or load_plan(self.kit)
+
+    @cached_property
+    def store(self) -> Store:
+        """The object store of this run."""
+        return Store.open(self.ledger.store)
+
+    def need(self, kind: type[R], *, beside: type[Record] | None = None, file: str = "") -> R:
+        """Return the record of an earlier stage; it is read once.
+
+        Args:
+            beside: for a record that is not its stage's own: the stage's own.
+            file: with `beside`, its name in that stage's folder.
+
+        Raises:
+            PlanError: that stage has not run here.
+        """
+        if kind not in self.records:
+            name = self.registry.name_of(beside or kind)
+            path = f"{name}/{file or f'{name}.json'}"
+            read = self.ledger.read(path, kind)
+            if read is None:
+                raise PlanError(
+                    f"{self.ledger.folder}: there is no {path}",
+                    why=f"the stage {name} has not run here",
+                    next_step=f"run `backproof {name} --run {self.ledger.folder}` first",
+                )
+            self.records[kind] = read
+        record = self.records[kind]
+        assert isinstance(record, kind)  # noqa: S101 - the key is the type
+        return record
+
+    def keep(self, record: Record, *, claim: str, command: str) -> Evidence:
+        """Write the record of this stage and register it as evidence."""
+        self.records[type(record)] = record
+        path = self.ledger.write(self.registry.path_of(type(record)), record)
+        return self.ledger.evidence(path, claim=claim, command=command)
+
+    def option(self, kind: type[OptionsT]) -> OptionsT:
+        """Return what the command line asked of this stage, or its defaults."""
+        return self.options if isinstance(self.options, kind) else kind()
 
 
-class Stage(Protocol):
+class Stage(StageFacts, Protocol):
     """A module of `backproof.stages`."""
 
     @property
-    def NAME(self) -> str:  # noqa: N802 - a module's constant
-        ...
-
-    @property
-    def NEEDS(self) -> tuple[str, ...]:  # noqa: N802
-        """Stages whose pass this one needs."""
-        ...
-
-    @property
-    def REUSABLE(self) -> bool:  # noqa: N802
+    def REUSABLE(self) -> bool:  # noqa: N802 - a module's constant
         """False for a stage whose effect lies outside the run folder."""
         ...
 
     def inputs(self, ctx: Context) -> Mapping[str, Any]:
-        """All that the result depends on; an equal digest means that the result is reused."""
+        """Return all that the result depends on; an equal digest means that the result is reused."""
         ...
 
     def run(self, ctx: Context) -> StageResult: ...

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from filelock import FileLock, Timeout
 from pydantic import ValidationError
 
-from backproof.core.errors import HostError, PlanError
+from backproof.core.errors import HostError
 from backproof.core.model import Evidence, Record
 from backproof.core.redaction import redact
 from backproof.records.proof import Run
@@ -113,21 +113,6 @@ class Ledger:
         except (OSError, ValidationError):
             return None
 
-    def need(self, relative: str, kind: type[R], *, made_by: str) -> R:
-        """As `read`, but an absent record is the user's next step.
-
-        Raises:
-            PlanError: naming the stage that makes the record.
-        """
-        found = self.read(relative, kind)
-        if found is None:
-            raise PlanError(
-                f"{self.folder}: there is no {relative}",
-                why=f"the stage {made_by} has not run here",
-                next_step=f"run `backproof {made_by} --run {self.folder}` first",
-            )
-        return found
-
     def evidence(self, path: Path, *, claim: str, command: str) -> Evidence:
         """Register a file of the run folder as evidence."""
         relative = path.absolute().relative_to(self.folder).as_posix()
@@ -154,6 +139,7 @@ class Ledger:
         return self.read(RUN_FILE, Run)
 
     def save_run(self, run: Run) -> None:
+        """Write run.json; only the runner calls this."""
         self.write(RUN_FILE, run)
 
     def set_aside(self) -> Path | None:

@@ -1,22 +1,27 @@
-"""Reads back what a run folder can still show: records that are evidence and have their hash, and what has not.
+"""A run as its folder shows it now: records that are evidence and have their hash, and what has not.
 
 The verdict and every report are made from this and from nothing else.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, TypeVar
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, TypeVar
 
-from backproof.core.model import Record
+from backproof.core.errors import PlanError
+from backproof.core.model import Record, StageRole
 from backproof.records.audit import AuditRecord
 from backproof.records.experiment import ExperimentsRecord
 from backproof.records.host import DoctorRecord
 from backproof.records.proof import (
+    INVENTORY_FILE,
+    PATCH_FILE,
+    UPSTREAM_FILE,
     DeviceInventory,
     FixupRecord,
     InstallRecord,
     PickRecord,
+    Run,
     ValidateRecord,
     VerifyRecord,
 )
@@ -25,45 +30,85 @@ from backproof.records.triage import TriageResult
 from backproof.records.upstream_tests import UpstreamRecord
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
 
     from backproof.core.model import Evidence
     from backproof.records.experiment import ExperimentRecord
-    from backproof.records.proof import Case, Claim, Run, StageResult
+    from backproof.records.proof import Case, Claim, StageResult
     from backproof.rundir.ledger import Ledger
+    from backproof.rundir.registry import Registry
 
 R = TypeVar("R", bound=Record)
 
-AFTERWARDS = frozenset({"report", "publish"})
-"""Stages that tell of the proof and are no part of it."""
-BESIDE = frozenset({"audit", "experiment", "doctor"})
-"""What tells of the pull request, of other configurations, of the host: shown, and no part of the proof either."""
-PATCH = "fixup/backport.mbox"
-UPSTREAM = "pick/upstream.mbox"
 _PATCH_LIMIT = 200_000
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Story:
-    """One run with the records that hold (None: absent, unreadable or altered) and the paths that do not."""
+class LoadedRun:
+    """One run with the records that hold and the paths that do not.
+
+    Args:
+        records: by their model; one that is absent, unreadable or altered is not there.
+        patch: the backport as landed, in mail format.
+        upstream: what was picked, as upstream has it.
+    """
 
     run: Run
-    pick: PickRecord | None = None
-    fixup: FixupRecord | None = None
-    install: InstallRecord | None = None
-    verify: VerifyRecord | None = None
-    validate: ValidateRecord | None = None
-    inventory: DeviceInventory | None = None
-    audit: AuditRecord | None = None
-    triage: TriageResult | None = None
-    serve: ServeRecord | None = None
-    experiment: ExperimentsRecord | None = None
-    upstream_tests: UpstreamRecord | None = None
-    doctor: DoctorRecord | None = None
+    registry: Registry
+    records: Mapping[type[Record], Record] = field(default_factory=dict)
     altered: frozenset[str] = frozenset()
     patch: str = ""
     upstream: str = ""
     folder: str = ""
+
+    def record(self, kind: type[R]) -> R | None:
+        """Return the record of this model, if it holds."""
+        record = self.records.get(kind)
+        return record if isinstance(record, kind) else None
+
+    @property
+    def pick(self) -> PickRecord | None:
+        return self.record(PickRecord)
+
+    @property
+    def fixup(self) -> FixupRecord | None:
+        return self.record(FixupRecord)
+
+    @property
+    def install(self) -> InstallRecord | None:
+        return self.record(InstallRecord)
+
+    @property
+    def verify(self) -> VerifyRecord | None:
+        return self.record(VerifyRecord)
+
+    @property
+    def validate(self) -> ValidateRecord | None:
+        return self.record(ValidateRecord)
+
+    @property
+    def inventory(self) -> DeviceInventory | None:
+        return self.record(DeviceInventory)
+
+    @property
+    def audit(self) -> AuditRecord | None:
+        return self.record(AuditRecord)
+
+    @property
+    def triage(self) -> TriageResult | None:
+        return self.record(TriageResult)
+
+    @property
+    def serve(self) -> ServeRecord | None:
+        return self.record(ServeRecord)
+
+    @property
+    def upstream_tests(self) -> UpstreamRecord | None:
+        return self.record(UpstreamRecord)
+
+    @property
+    def doctor(self) -> DoctorRecord | None:
+        return self.record(DoctorRecord)
 
     @property
     def stages(self) -> tuple[StageResult, ...]:
@@ -78,43 +123,63 @@ class Story:
         return self.validate.cases if self.validate else ()
 
     @property
+    def experiment(self) -> ExperimentsRecord | None:
+        return self.record(ExperimentsRecord)
+
+    @property
     def experiments(self) -> tuple[ExperimentRecord, ...]:
         return self.experiment.experiments if self.experiment else ()
 
     @property
     def served(self) -> tuple[Case, ...]:
-        """What the rounds under load amount to."""
+        """The cases that the rounds under load amount to."""
         return self.serve.cases if self.serve else ()
 
     def intact(self, evidence: tuple[Evidence, ...]) -> bool:
-        """Whether there is evidence, all of it as recorded."""
-        return bool(evidence) and not any(each.path in self.altered for each in evidence)
+        """Return whether there is evidence, all of it as recorded."""
+        return bool(evidence) and not any(item.path in self.altered for item in evidence)
 
-    def evidence_of(self, stage: str) -> tuple[Evidence, ...]:
-        return tuple(each for found in self.stages if found.stage == stage for each in found.evidence)
+    def result_of(self, kind: type[Record]) -> StageResult | None:
+        """Return how the stage of this record ended."""
+        return self.result_named(self.registry.name_of(kind))
+
+    def result_named(self, name: str) -> StageResult | None:
+        """Return how the stage of this name ended."""
+        return next((result for result in self.stages if result.stage == name), None)
+
+    def evidence_of(self, record: Record) -> tuple[Evidence, ...]:
+        """Return the evidence of the stage that left this record."""
+        result = self.result_of(type(record))
+        return result.evidence if result else ()
 
     def file(self, path: str) -> tuple[Evidence, ...]:
-        """The evidence that is this file; () where no stage registered it."""
-        return tuple(each for stage in self.stages for each in stage.evidence if each.path == path)
+        """Return the evidence that is this file; () where no stage registered it."""
+        return tuple(item for stage in self.stages for item in stage.evidence if item.path == path)
 
     @property
     def evidence(self) -> tuple[Evidence, ...]:
         """All evidence, once per path; the report's own comes last, so that the numbers in the report hold."""
         once: dict[str, Evidence] = {}
-        for each in self._mentions():
-            once.setdefault(each.path, each)
+        for item in self._mentions():
+            once.setdefault(item.path, item)
         return tuple(once.values())
 
     def _mentions(self) -> Iterator[Evidence]:
         """The proof first: what is put beside it later must not change a number that was written down."""
-        told = AFTERWARDS | BESIDE
-        yield from _flattened(each.evidence for each in self.stages if each.stage not in told)
-        yield from _flattened(each.evidence for each in self.claims)
-        yield from _flattened(each.evidence for each in (*self.cases, *self.served))
-        yield from _flattened(each.evidence for each in (self.upstream_tests.arms if self.upstream_tests else ()))
-        yield from _flattened(each.evidence for each in self.stages if each.stage in BESIDE)
-        yield from _flattened(each.evidence for each in self.experiments)
-        yield from _flattened(each.evidence for each in self.stages if each.stage in AFTERWARDS)
+        yield from self._evidence_with(StageRole.PROOF)
+        yield from _flattened(claim.evidence for claim in self.claims)
+        yield from _flattened(case.evidence for case in (*self.cases, *self.served))
+        yield from _flattened(arm.evidence for arm in (self.upstream_tests.arms if self.upstream_tests else ()))
+        yield from self._evidence_with(StageRole.BESIDE)
+        yield from _flattened(experiment.evidence for experiment in self.experiments)
+        yield from self._evidence_with(StageRole.AFTERWARDS)
+
+    def _evidence_with(self, role: StageRole) -> Iterator[Evidence]:
+        return _flattened(result.evidence for result in self.results_with(role))
+
+    def results_with(self, role: StageRole) -> tuple[StageResult, ...]:
+        """Return the results of all stages of a role."""
+        return tuple(result for result in self.stages if self.registry.role_of(result.stage) is role)
 
 
 def _flattened(groups: Iterable[tuple[Evidence, ...]]) -> Iterator[Evidence]:
@@ -122,50 +187,60 @@ def _flattened(groups: Iterable[tuple[Evidence, ...]]) -> Iterator[Evidence]:
         yield from group
 
 
-def read(ledger: Ledger, run: Run) -> Story:
-    """The story of a run as its folder shows it now."""
-    records: dict[str, Any] = {name: _record(ledger, run, path, kind) for name, (path, kind) in RECORDS.items()}
-    story = Story(run=run, **records)
-    altered = frozenset(each.path for each in story.evidence if not _holds(ledger, each))
+def record_paths(registry: Registry) -> dict[type[Record], str]:
+    """Return where each record of a run is, and the inventory beside that of the checks."""
+    paths = {stage.RECORD: registry.path_of(stage.RECORD) for stage in registry.stages}
+    return {**paths, DeviceInventory: f"{registry.name_of(ValidateRecord)}/{INVENTORY_FILE}"}
+
+
+def patch_paths(registry: Registry) -> tuple[str, str]:
+    """Return where the backport as landed is, and what upstream has in its place."""
+    return f"{registry.name_of(FixupRecord)}/{PATCH_FILE}", f"{registry.name_of(PickRecord)}/{UPSTREAM_FILE}"
+
+
+def require_run(ledger: Ledger) -> Run:
+    """Return the run of a folder as run.json has it.
+
+    Raises:
+        PlanError: there is none of this version.
+    """
+    run = ledger.load_run()
+    if run is None:
+        raise PlanError(
+            f"{ledger.folder}: no run here",
+            why="it has no run.json, or one that is cut or of another version",
+            next_step="name a run folder; `backproof runs FOLDER` lists those that are there",
+        )
+    return run
+
+
+def read(ledger: Ledger, run: Run, registry: Registry) -> LoadedRun:
+    """Read back what the folder of a run shows now. A record only counts as registered, unaltered evidence."""
+    bare = LoadedRun(run=run, registry=registry)
+    records: dict[type[Record], Record] = {}
+    for kind, path in record_paths(registry).items():
+        if _is_registered(ledger, bare, path) and (record := ledger.read(path, kind)) is not None:
+            records[kind] = record
+    loaded = replace(bare, records=records)
+    patch, upstream = (_read_patch(ledger, bare, path) for path in patch_paths(registry))
     return replace(
-        story,
-        altered=altered,
-        patch=_patch(ledger, run, PATCH),
-        upstream=_patch(ledger, run, UPSTREAM),
+        loaded,
+        altered=frozenset(item.path for item in loaded.evidence if not _holds(ledger, item)),
+        patch=patch,
+        upstream=upstream,
         folder=str(ledger.folder),
     )
 
 
-RECORDS: dict[str, tuple[str, type[Record]]] = {
-    "pick": ("pick/pick.json", PickRecord),
-    "fixup": ("fixup/fixup.json", FixupRecord),
-    "install": ("install/install.json", InstallRecord),
-    "verify": ("verify/verify.json", VerifyRecord),
-    "validate": ("validate/validate.json", ValidateRecord),
-    "inventory": ("validate/inventory.json", DeviceInventory),
-    "audit": ("audit/audit.json", AuditRecord),
-    "triage": ("triage/triage.json", TriageResult),
-    "serve": ("serve/serve.json", ServeRecord),
-    "experiment": ("experiment/experiment.json", ExperimentsRecord),
-    "upstream_tests": ("upstream-tests/upstream-tests.json", UpstreamRecord),
-    "doctor": ("doctor/doctor.json", DoctorRecord),
-}
-"""The parts of a story: where each record is, and what it is."""
+def before_report(run: Run, registry: Registry) -> Run:
+    """Return the run without the stages that report it: a report cannot be evidence for itself."""
+    kept = tuple(result for result in run.stages if registry.role_of(result.stage) is not StageRole.AFTERWARDS)
+    return run.model_copy(update={"stages": kept})
 
 
-def before_report(run: Run) -> Run:
-    """The run without the stages that tell of it: a report cannot be evidence for itself."""
-    return run.model_copy(update={"stages": tuple(each for each in run.stages if each.stage not in AFTERWARDS)})
-
-
-def _record(ledger: Ledger, run: Run, path: str, kind: type[R]) -> R | None:
-    """A record only counts when a stage registered it as evidence and it is as it was then."""
-    return ledger.read(path, kind) if _registered(ledger, run, path) else None
-
-
-def _registered(ledger: Ledger, run: Run, path: str) -> bool:
-    listed = Story(run=run).file(path)
-    return bool(listed) and all(_holds(ledger, each) for each in listed)
+def _is_registered(ledger: Ledger, bare: LoadedRun, path: str) -> bool:
+    listed = bare.file(path)
+    return bool(listed) and all(_holds(ledger, item) for item in listed)
 
 
 def _holds(ledger: Ledger, evidence: Evidence) -> bool:
@@ -177,8 +252,8 @@ def _holds(ledger: Ledger, evidence: Evidence) -> bool:
         return False
 
 
-def _patch(ledger: Ledger, run: Run, path: str) -> str:
-    if not _registered(ledger, run, path):
+def _read_patch(ledger: Ledger, bare: LoadedRun, path: str) -> str:
+    if not _is_registered(ledger, bare, path):
         return ""
     with (ledger.folder / path).open("rb") as stream:
         return stream.read(_PATCH_LIMIT).decode("utf-8", "replace")

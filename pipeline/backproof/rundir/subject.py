@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING
 
 from backproof.core.errors import PlanError
 from backproof.core.escape import bounded
+from backproof.records.proof import PickRecord, ValidateRecord
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from backproof.records.proof import Run, Settings
-    from backproof.rundir.loaded_run import Story
+    from backproof.rundir.loaded_run import LoadedRun
 
 _LONGEST = 200
 
@@ -51,16 +52,17 @@ def must_be_of_kit(folder: Path, run: Run, kit: str) -> None:
         )
 
 
-def contradictions(story: Story) -> dict[str, str]:
+def contradictions(story: LoadedRun) -> dict[str, str]:
     """The stages whose record names another branch or device than the run's settings do, each with a sentence."""
     settings, pick, validate = story.run.settings, story.pick, story.validate
     named = (
-        ("pick", "branch", pick.branch if pick else None, settings.branch),
-        ("validate", "device", validate.device if validate else None, settings.device),
+        (PickRecord, "branch", pick.branch if pick else None, settings.branch),
+        (ValidateRecord, "device", validate.device if validate else None, settings.device),
     )
+    registry = story.registry
     return {
-        stage: f"{stage}/{stage}.json is of {what} {_shown(record)}, run.json of {_shown(run)}"
-        for stage, what, record, run in named
+        registry.name_of(kind): f"{registry.path_of(kind)} is of {what} {_shown(record)}, run.json of {_shown(run)}"
+        for kind, what, record, run in named
         if record is not None and record != run
     }
 

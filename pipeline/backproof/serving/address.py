@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from backproof.devices import emulator
-from backproof.devices.ascend import host_identity
+from backproof.host.identity import read_identity
 from backproof.serving.check import check
 from backproof.serving.testbed import Testbed
 
@@ -23,15 +23,15 @@ if TYPE_CHECKING:
     from backproof.records.serving import ServeRecord
     from backproof.rundir.ledger import Ledger
 
-FILE = "serve/address.json"
-"""Not serve.json: no verdict reads this."""
+FILE = "address.json"
+"""Not the record of a stage: no verdict reads this."""
 
 
 def check_address(
-    ledger: Ledger, serve: Serve, url: str, arm: Arm, *, budget: Budget, say: Callable[[str], None]
+    ledger: Ledger, folder: str, serve: Serve, url: str, arm: Arm, *, budget: Budget, say: Callable[[str], None]
 ) -> ServeRecord:
     """The steps of one [[serve]] against an address; `arm` is what the user says that runs there."""
-    here = host_identity.here()
+    here = read_identity()
 
     def install(_: Arm) -> nullcontext[Mapping[str, str | None]]:
         return nullcontext({})
@@ -48,7 +48,8 @@ def check_address(
             budget=budget.start(),
             say=say,
             url=url,
+            folder=folder,
         )
         found = check(bed, serve, (), (arm,))
-        ledger.write(FILE, found)
+        ledger.write(f"{folder}/{FILE}", found)
     return found

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from backproof.records.serving import Round
     from backproof.serving.testbed import Testbed
 
-STAGE = "serve"
-
 
 @dataclass(kw_only=True, slots=True)
 class _Going:
@@ -40,7 +38,7 @@ def check(bed: Testbed, serve: Serve, arguments: Sequence[str], which: Sequence[
             going.not_run.append(f"{serve.id} on {arm}, round {number}: {why}")
             continue
         begun = time.monotonic()
-        place = f"{STAGE}/{serve.id}/{arm}-{number}"
+        place = f"{bed.folder}/{serve.id}/{arm}-{number}"
         done = bed.round(Slot(serve=serve, arguments=tuple(arguments), arm=arm, number=number, place=place))
         going.longest = max(going.longest, time.monotonic() - begun)
         going.rounds.append(done)

@@ -49,6 +49,8 @@ class Testbed:
     budget: Budget
     say: Callable[[str], None]
     url: str = ""
+    folder: str = "rounds"
+    """Where the rounds lie in the run folder."""
 
     def round(self, slot: Slot) -> Round:
         """One round with the arm in place; it is spoiled when a card went bad meanwhile."""

@@ -4,9 +4,44 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from backproof.stages import fixup, install, pick, report, triage, validate, verify
+from backproof.rundir.registry import Registry
+from backproof.stages import (
+    audit,
+    doctor,
+    experiment,
+    fixup,
+    install,
+    pick,
+    publish,
+    report,
+    serve,
+    triage,
+    upstream_tests,
+    validate,
+    verify,
+)
 
 if TYPE_CHECKING:
     from backproof.rundir.context import Stage
 
-STAGES: Final[tuple[Stage, ...]] = (pick, fixup, install, verify, validate, triage, report)
+STAGES: Final[tuple[Stage, ...]] = (
+    pick,
+    fixup,
+    install,
+    verify,
+    validate,
+    triage,
+    serve,
+    upstream_tests,
+    experiment,
+    audit,
+    doctor,
+    report,
+    publish,
+)
+"""Every stage; each rests on those before it."""
+ON_REQUEST: Final[tuple[Stage, ...]] = (serve, upstream_tests, experiment, audit, doctor, publish)
+"""The stages that run only when their own command asks for them."""
+PIPELINE: Final[tuple[Stage, ...]] = tuple(stage for stage in STAGES if stage not in ON_REQUEST)
+"""The stages of every run."""
+REGISTRY: Final = Registry(stages=STAGES, on_request=ON_REQUEST)

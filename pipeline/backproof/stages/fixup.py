@@ -7,27 +7,28 @@ from typing import TYPE_CHECKING, Any
 from unidiff.errors import UnidiffParseError
 from unidiff.patch import PatchSet
 
-from backproof.adapters.git import Store
 from backproof.core.errors import PersonNeeded, PlanError
-from backproof.core.model import Finding, Outcome
+from backproof.core.model import Finding, Outcome, Record, StageRole
 from backproof.kit import insertion as anchored
-from backproof.records.proof import FixupRecord, LandedFixup, PickRecord, StageResult
+from backproof.records.proof import PATCH_FILE, FixupRecord, LandedFixup, PickRecord, StageResult
 from backproof.rundir.ledger import sha256_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from backproof.adapters.git import Worktree
+    from backproof.adapters.git import Store, Worktree
     from backproof.kit.plan import Fixup
     from backproof.rundir.context import Context
 
 NAME = "fixup"
-NEEDS = ("pick",)
+NEEDS: tuple[type[Record], ...] = (PickRecord,)
+RECORD = FixupRecord
+ROLE = StageRole.PROOF
 REUSABLE = True
 
 
 def inputs(ctx: Context) -> Mapping[str, Any]:
-    picked = ctx.ledger.need("pick/pick.json", PickRecord, made_by="pick")
+    picked = ctx.need(PickRecord)
     return {
         "head": picked.head,
         "fixups": [{**each.model_dump(), "sha256": sha256_of(ctx.kit / each.file)} for each in ctx.plan.fixup],
@@ -36,8 +37,8 @@ def inputs(ctx: Context) -> Mapping[str, Any]:
 
 
 def run(ctx: Context) -> StageResult:
-    picked = ctx.ledger.need("pick/pick.json", PickRecord, made_by="pick")
-    store = Store.open(ctx.ledger.store)
+    picked = ctx.need(PickRecord)
+    store = ctx.store
     paths = {path for each in ctx.plan.fixup for path in _paths(ctx, each)}
     with store.worktree(ctx.ledger.folder / NAME / "tree", picked.head, paths=sorted(paths)) as tree:
         landed = tuple(_land(ctx, tree, each) for each in ctx.plan.fixup)
@@ -108,12 +109,8 @@ def _patch(ctx: Context, tree: Worktree, fixup: Fixup) -> tuple[str, ...] | None
 
 def _result(ctx: Context, store: Store, picked: PickRecord, record: FixupRecord) -> StageResult:
     command = "; ".join(f"fix-up {each.id}" for each in record.fixups) or "no fix-ups in the plan"
-    evidence = [
-        ctx.ledger.evidence(
-            ctx.ledger.write(f"{NAME}/fixup.json", record), claim="what became of each fix-up", command=command
-        )
-    ]
-    mails = ctx.ledger.folder / NAME / "backport.mbox"
+    evidence = [ctx.keep(record, claim="what became of each fix-up", command=command)]
+    mails = ctx.ledger.folder / NAME / PATCH_FILE
     mails.write_bytes(store.patch(picked.base, record.head))
     evidence.append(
         ctx.ledger.evidence(

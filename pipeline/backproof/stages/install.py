@@ -6,12 +6,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from backproof.core.errors import PlanError
-from backproof.core.model import Arm, Finding, Outcome
+from backproof.core.model import Arm, Finding, Outcome, Record, StageRole
 from backproof.core.plural import are, counted
 from backproof.install import arms, patch
 from backproof.install.interpreter import probe
 from backproof.install.overlay import Session, undo_command
-from backproof.records.proof import FixupRecord, InstalledFile, InstallRecord, StageResult
+from backproof.records.proof import FixupRecord, InstalledFile, InstallRecord, PickRecord, StageResult
 from backproof.rundir.ledger import now
 
 if TYPE_CHECKING:
@@ -22,12 +22,14 @@ if TYPE_CHECKING:
     from backproof.rundir.context import Context
 
 NAME = "install"
-NEEDS = ("pick", "fixup")
+NEEDS: tuple[type[Record], ...] = (PickRecord, FixupRecord)
+RECORD = InstallRecord
+ROLE = StageRole.PROOF
 REUSABLE = False
 
 
 def inputs(ctx: Context) -> Mapping[str, Any]:
-    fixed = ctx.ledger.need("fixup/fixup.json", FixupRecord, made_by="fixup")
+    fixed = ctx.need(FixupRecord)
     return {"tree": fixed.head_tree, "python": ctx.settings.python, "install": ctx.plan.install.model_dump(mode="json")}
 
 
@@ -67,11 +69,7 @@ def _result(ctx: Context, the_patch: Patch, asked: Probed, session: Session, *, 
     record = _record(ctx, the_patch, since=since)
     command = f"backproof install --run {ctx.ledger.folder}"
     evidence = (
-        ctx.ledger.evidence(
-            ctx.ledger.write(f"{NAME}/install.json", record),
-            claim="each file of the patch in site-packages, before and after",
-            command=command,
-        ),
+        ctx.keep(record, claim="each file of the patch in site-packages, before and after", command=command),
         ctx.ledger.evidence(
             ctx.ledger.write(f"{NAME}/distribution.json", asked.facts),
             claim="the interpreter and the installed distribution",

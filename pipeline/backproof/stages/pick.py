@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 from backproof.adapters.git import PickAttempt, Source, Store
 from backproof.core.errors import HostError, PlanError
-from backproof.core.model import Evidence, Finding, Outcome
+from backproof.core.model import Evidence, Finding, Outcome, Record, StageRole
 from backproof.core.plural import counted
 from backproof.history.path_filter import dropper
 from backproof.history.unpicked import explain_others, pull_commits
-from backproof.records.proof import Conflict, PickedCommit, PickRecord, StageResult
+from backproof.records.proof import UPSTREAM_FILE, Conflict, PickedCommit, PickRecord, StageResult
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -19,7 +19,9 @@ if TYPE_CHECKING:
     from backproof.rundir.context import Context
 
 NAME = "pick"
-NEEDS: tuple[str, ...] = ()
+NEEDS: tuple[type[Record], ...] = ()
+RECORD = PickRecord
+ROLE = StageRole.PROOF
 REUSABLE = True
 
 RECONSTRUCTS = "Backproof-Reconstructs:"
@@ -142,10 +144,7 @@ def _is_empty(store: Store, info: CommitInfo, drop: Callable[[str], bool]) -> bo
 
 def _result(ctx: Context, store: Store, record: PickRecord, attempt: PickAttempt) -> StageResult:
     command = f"git cherry-pick -x {' '.join(each.source[:12] for each in record.commits)} on {record.base[:12]}"
-    file = ctx.ledger.write(f"{NAME}/pick.json", record)
-    evidence = [
-        ctx.ledger.evidence(file, claim=f"what became of each picked commit on {record.branch}", command=command)
-    ]
+    evidence = [ctx.keep(record, claim=f"what became of each picked commit on {record.branch}", command=command)]
     if attempt.conflict_text:
         text = ctx.ledger.write_text(f"{NAME}/conflict.diff", attempt.conflict_text)
         evidence.append(ctx.ledger.evidence(text, claim="the conflicting hunks, with the common base", command=command))
@@ -173,7 +172,7 @@ def _upstream(ctx: Context, store: Store, record: PickRecord) -> tuple[Evidence,
     mails = [store.patch(parents[0], sha) for sha, parents in named.items() if len(parents) == 1]
     if not mails:
         return ()
-    file = ctx.ledger.folder / NAME / "upstream.mbox"
+    file = ctx.ledger.folder / NAME / UPSTREAM_FILE
     file.write_bytes(b"".join(mails))
     command = " && ".join(f"git format-patch --stdout -1 {sha[:12]}" for sha in named)
     return (ctx.ledger.evidence(file, claim="the commits as they are upstream, drops included", command=command),)

@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from backproof.core.errors import HostError
-from backproof.core.model import Outcome
-from backproof.records.proof import StageResult
+from backproof.core.model import Outcome, Record, StageRole
+from backproof.records.proof import ReportRecord, StageResult
 from backproof.report import junit, render
 from backproof.rundir import loaded_run
 from backproof.verdict import run_verdict
@@ -18,7 +17,9 @@ if TYPE_CHECKING:
     from backproof.rundir.context import Context
 
 NAME = "report"
-NEEDS: tuple[str, ...] = ()
+NEEDS: tuple[type[Record], ...] = ()
+RECORD = ReportRecord
+ROLE = StageRole.AFTERWARDS
 REUSABLE = False
 
 _CLAIMS = {
@@ -29,31 +30,25 @@ _CLAIMS = {
 
 
 def inputs(ctx: Context) -> Mapping[str, Any]:
-    run = ctx.ledger.load_run()
-    return {"stages": [each.model_dump(mode="json") for each in loaded_run.before_report(run).stages] if run else []}
+    stages = loaded_run.before_report(ctx.run, ctx.registry).stages
+    return {"stages": [result.model_dump(mode="json") for result in stages]}
 
 
 def run(ctx: Context) -> StageResult:
-    found = ctx.ledger.load_run()
-    if found is None:
-        raise HostError(
-            f"{ctx.ledger.folder}: there is no run.json to report on",
-            why="no stage has run in this folder, or its run.json is of another version",
-            next_step="run `backproof run` with this folder as --out",
-        )
-    told = loaded_run.read(ctx.ledger, loaded_run.before_report(found))
-    told = replace(told, run=run_verdict.judged(told))
+    loaded = loaded_run.read(ctx.ledger, loaded_run.before_report(ctx.run, ctx.registry), ctx.registry)
+    loaded = replace(loaded, run=run_verdict.judged(loaded))
     texts = {
-        "comment.md": render.comment(told, ctx.plan),
-        "report.html": render.page(told, ctx.plan),
-        "junit.xml": junit.report(told),
+        "comment.md": render.comment(loaded, ctx.plan),
+        "report.html": render.page(loaded, ctx.plan),
+        "junit.xml": junit.report(loaded),
     }
-    ctx.say(told.run.sentence)
+    ctx.say(loaded.run.sentence)
     command = "backproof report"
-    evidence = tuple(
+    files = [
         ctx.ledger.evidence(ctx.ledger.write_text(name, text), claim=_CLAIMS[name], command=command)
         for name, text in texts.items()
-    )
-    return StageResult(
-        stage=NAME, outcome=Outcome.PASS, sentence=f"wrote {', '.join(texts)}: {told.run.sentence}", evidence=evidence
-    )
+    ]
+    record = ReportRecord(sentence=loaded.run.sentence, files=tuple(texts))
+    files.append(ctx.keep(record, claim="which files tell of the run", command=command))
+    sentence = f"wrote {', '.join(texts)}: {loaded.run.sentence}"
+    return StageResult(stage=NAME, outcome=Outcome.PASS, sentence=sentence, evidence=tuple(files))

@@ -7,69 +7,76 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 from backproof import devices
 from backproof.core.errors import PlanError
-from backproof.core.model import Arm, Finding
+from backproof.core.model import Arm, Finding, Record, StageRole
 from backproof.core.time_budget import Budget
-from backproof.devices.ascend import host_identity
-from backproof.install import arms
 from backproof.records.proof import FixupRecord, InstallRecord, PickRecord, StageResult
+from backproof.records.serving import ServeRecord
 from backproof.serving import check
-from backproof.serving.testbed import Testbed
+from backproof.serving.run_testbed import host_facts, make_testbed
 from backproof.verdict import judge
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from backproof.devices.protocol import Session
     from backproof.kit.serving import Serve
-    from backproof.records.serving import ServeRecord
     from backproof.rundir.context import Context
 
 
+NAME = "serve"
+NEEDS: tuple[type[Record], ...] = (PickRecord, FixupRecord, InstallRecord)
+RECORD = ServeRecord
+ROLE = StageRole.PROOF
+REUSABLE = True
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
-class ServeStage:
-    """The stage with what the command line asked for."""
+class Options:
+    """What the command line can ask for; `changes` are laid over each [[serve]] of the plan."""
 
     only: str | None = None
     which: tuple[Arm, ...] = (Arm.BASE, Arm.FIXED)
-    changes: Mapping[str, Any]
+    changes: Mapping[str, Any] = field(default_factory=dict)
     budget: Budget = field(default_factory=Budget)
     seed: int = 0
     model: str = ""
-    NAME: ClassVar[str] = check.STAGE
-    NEEDS: ClassVar[tuple[str, ...]] = ("pick", "fixup", "install")
-    REUSABLE: ClassVar[bool] = True
 
-    def inputs(self, ctx: Context) -> Mapping[str, Any]:
-        picked = ctx.ledger.need("pick/pick.json", PickRecord, made_by="pick")
-        fixed = ctx.ledger.need("fixup/fixup.json", FixupRecord, made_by="fixup")
-        installed = ctx.ledger.need("install/install.json", InstallRecord, made_by="install")
-        return {
-            "trees": [picked.base_tree, picked.head_tree, fixed.head_tree],
-            "target": installed.model_dump(mode="json", exclude={"held"}),
-            "python": ctx.settings.python,
-            "facts": facts(ctx),
-            "serve": [each.model_dump(mode="json") for each in self._chosen(ctx)],
-            "baseline": ctx.plan.baseline.model_dump(mode="json"),
-            "arms": self.which,
-            "model": self.model,
-        }
 
-    def run(self, ctx: Context) -> StageResult:
-        device = devices.get(ctx.settings.device)
-        env = {**ctx.plan.baseline.environment, **ctx.plan.verify.service.env}
-        with device.opened(Path(ctx.settings.python), ctx.ledger.stage_folder(self.NAME), env) as session:
-            bed = testbed(ctx, session, self.budget.start(), env, self.model)
-            found = [
-                check.check(bed, each, arguments(ctx, each), self.which, seed=self.seed) for each in self._chosen(ctx)
-            ]
-        return _result(ctx, _merged(found))
+def inputs(ctx: Context) -> Mapping[str, Any]:
+    options = ctx.option(Options)
+    picked = ctx.need(PickRecord)
+    fixed = ctx.need(FixupRecord)
+    installed = ctx.need(InstallRecord)
+    return {
+        "trees": [picked.base_tree, picked.head_tree, fixed.head_tree],
+        "target": installed.model_dump(mode="json", exclude={"held"}),
+        "python": ctx.settings.python,
+        "facts": host_facts(ctx),
+        "serve": [each.model_dump(mode="json") for each in _chosen(ctx)],
+        "baseline": ctx.plan.baseline.model_dump(mode="json"),
+        "arms": options.which,
+        "model": options.model,
+    }
 
-    def _chosen(self, ctx: Context) -> tuple[Serve, ...]:
-        return tuple(each.model_copy(update=dict(self.changes)) for each in chosen(ctx, self.only))
+
+def run(ctx: Context) -> StageResult:
+    options = ctx.option(Options)
+    device = devices.get(ctx.settings.device)
+    env = {**ctx.plan.baseline.environment, **ctx.plan.verify.service.env}
+    with device.opened(Path(ctx.settings.python), ctx.ledger.stage_folder(NAME), env) as session:
+        bed = make_testbed(ctx, NAME, session, budget=options.budget.start(), env=env, model=options.model)
+        found = [
+            check.check(bed, each, arguments(ctx, each), options.which, seed=options.seed) for each in _chosen(ctx)
+        ]
+    return _result(ctx, _merged(found))
+
+
+def _chosen(ctx: Context) -> tuple[Serve, ...]:
+    options = ctx.option(Options)
+    return tuple(serve.model_copy(update=dict(options.changes)) for serve in chosen(ctx, options.only))
 
 
 def chosen(ctx: Context, only: str | None) -> tuple[Serve, ...]:
@@ -88,29 +95,8 @@ def chosen(ctx: Context, only: str | None) -> tuple[Serve, ...]:
     return found
 
 
-def facts(ctx: Context) -> dict[str, str]:
-    """The device's facts, and host and boot for every device: rounds of another place are not compared."""
-    here = host_identity.here()
-    described = devices.get(ctx.settings.device).describe(Path(ctx.settings.python))
-    return {"host": here.host, "boot_id": here.boot_id, **described}
-
-
 def arguments(ctx: Context, serve: Serve) -> tuple[str, ...]:
     return ctx.plan.baseline.arguments if serve.arguments is None else serve.arguments
-
-
-def testbed(ctx: Context, session: Session, budget: Budget, env: Mapping[str, str], model: str) -> Testbed:
-    return Testbed(
-        ledger=ctx.ledger,
-        python=Path(ctx.settings.python),
-        words={"kit": str(ctx.kit), "model": model},
-        env=env,
-        facts=facts(ctx),
-        session=session,
-        install=lambda arm: arms.installed(ctx, arm),
-        budget=budget,
-        say=ctx.say,
-    )
 
 
 def _merged(found: Sequence[ServeRecord]) -> ServeRecord:
@@ -124,15 +110,14 @@ def _merged(found: Sequence[ServeRecord]) -> ServeRecord:
 
 def _result(ctx: Context, record: ServeRecord) -> StageResult:
     outcome, sentence = judge.outcome(record.cases)
-    file = ctx.ledger.write(f"{check.STAGE}/serve.json", record)
-    whole = ctx.ledger.evidence(
-        file,
+    whole = ctx.keep(
+        record,
         claim="every round under load: arm, steps, outputs, first scene",
         command=f"backproof serve-check --run {ctx.ledger.folder}",
     )
     findings = tuple(Finding(severity="note", text=f"not run: {each}") for each in record.not_run)
     return StageResult(
-        stage=check.STAGE,
+        stage=NAME,
         outcome=outcome,
         sentence=sentence,
         evidence=(whole, *record.evidence),

@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from backproof.core.model import Arm, Finding, Outcome
-from backproof.records.proof import StageResult
+from backproof.core.model import Arm, Finding, Outcome, Record, StageRole
+from backproof.records.proof import StageResult, ValidateRecord
+from backproof.records.triage import TriageResult
 from backproof.rundir.ledger import sha256_of
 from backproof.triage import markdown, triage
 
@@ -15,10 +16,11 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from backproof.rundir.context import Context
-    from backproof.triage import TriageResult
 
 NAME = "triage"
-NEEDS: tuple[str, ...] = ()
+NEEDS: tuple[type[Record], ...] = ()
+RECORD = TriageResult
+ROLE = StageRole.PROOF
 REUSABLE = True
 
 _LOGS = re.compile(r"(?P<name>.+)\.logs\.(?P<number>\d+)")
@@ -44,7 +46,7 @@ def run(ctx: Context) -> StageResult:
 def _folders(ctx: Context) -> list[Path]:
     """The newest log folder of each process on `base`."""
     latest: dict[str, tuple[int, Path]] = {}
-    for path in (ctx.ledger.folder / "validate" / Arm.BASE.value).glob("*.logs.*"):
+    for path in (ctx.ledger.folder / ctx.registry.name_of(ValidateRecord) / Arm.BASE.value).glob("*.logs.*"):
         if match := _LOGS.fullmatch(path.name):
             number = int(match["number"])
             latest[match["name"]] = max(latest.get(match["name"], (0, path)), (number, path))
@@ -63,9 +65,7 @@ def _skipped(why: str) -> StageResult:
 def _result(ctx: Context, found: TriageResult) -> StageResult:
     command = f"backproof triage {' '.join(str(each.relative_to(ctx.ledger.folder)) for each in _folders(ctx))}"
     evidence = (
-        ctx.ledger.evidence(
-            ctx.ledger.write(f"{NAME}/triage.json", found), claim="what failed first on base", command=command
-        ),
+        ctx.keep(found, claim="what failed first on base", command=command),
         ctx.ledger.evidence(
             ctx.ledger.write_text(f"{NAME}/triage.md", markdown.render(found)),
             claim="the same for people",

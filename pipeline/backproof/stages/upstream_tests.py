@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import shutil
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 from backproof import devices
-from backproof.adapters.git import Store
 from backproof.core.errors import PlanError
-from backproof.core.model import Arm, Finding
+from backproof.core.model import Arm, Finding, Record, StageRole
 from backproof.devices.lent_packages import carried
 from backproof.install import arms
-from backproof.records.proof import FixupRecord, InstallRecord, StageResult
+from backproof.records.proof import FixupRecord, InstallRecord, PickRecord, StageResult
 from backproof.records.upstream_tests import UpstreamRecord
 from backproof.upstream_tests import compare
 from backproof.upstream_tests.arm import Arrangement, run_arm
@@ -30,41 +28,40 @@ if TYPE_CHECKING:
 
 _SHOWN = 50
 
+NAME = "upstream-tests"
+NEEDS: tuple[type[Record], ...] = (PickRecord, FixupRecord, InstallRecord)
+RECORD = UpstreamRecord
+ROLE = StageRole.PROOF
+REUSABLE = True
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class UpstreamStage:
-    """The stage."""
 
-    NAME: ClassVar[str] = "upstream-tests"
-    NEEDS: ClassVar[tuple[str, ...]] = ("pick", "fixup", "install")
-    REUSABLE: ClassVar[bool] = True
+def inputs(ctx: Context) -> Mapping[str, Any]:
+    fixed = ctx.need(FixupRecord)
+    installed = ctx.need(InstallRecord)
+    return {
+        "tree": fixed.head_tree,
+        "target": installed.model_dump(mode="json", exclude={"held"}),
+        "python": ctx.settings.python,
+        "facts": devices.get(ctx.settings.device).describe(Path(ctx.settings.python)),
+        "tests": _wanted(ctx).model_dump(mode="json"),
+    }
 
-    def inputs(self, ctx: Context) -> Mapping[str, Any]:
-        fixed = ctx.ledger.need("fixup/fixup.json", FixupRecord, made_by="fixup")
-        installed = ctx.ledger.need("install/install.json", InstallRecord, made_by="install")
-        return {
-            "tree": fixed.head_tree,
-            "target": installed.model_dump(mode="json", exclude={"held"}),
-            "python": ctx.settings.python,
-            "facts": devices.get(ctx.settings.device).describe(Path(ctx.settings.python)),
-            "tests": _wanted(ctx).model_dump(mode="json"),
-        }
 
-    def run(self, ctx: Context) -> StageResult:
-        device = devices.get(ctx.settings.device)
-        python, folder = Path(ctx.settings.python), ctx.ledger.stage_folder(self.NAME)
-        root = _tests_of(ctx, _wanted(ctx), folder / "root")
-        env = {**ctx.plan.baseline.environment, **ctx.plan.verify.service.env}
-        with device.opened(python, folder, env) as session:
-            found = [_arm(ctx, session, env, root, arm) for arm in (Arm.BASE, Arm.FIXED)]
-            record = UpstreamRecord(
-                device_facts=device.describe(python),
-                stand_in=session.inventory is None or session.inventory.stand_in,
-                arms=tuple(found),
-                compared=compare.compared(found),
-                spoiled=session.spoiled(),
-            )
-        return _result(ctx, record)
+def run(ctx: Context) -> StageResult:
+    device = devices.get(ctx.settings.device)
+    python, folder = Path(ctx.settings.python), ctx.ledger.stage_folder(NAME)
+    root = _tests_of(ctx, _wanted(ctx), folder / "root")
+    env = {**ctx.plan.baseline.environment, **ctx.plan.verify.service.env}
+    with device.opened(python, folder, env) as session:
+        found = [_arm(ctx, session, env, root, arm) for arm in (Arm.BASE, Arm.FIXED)]
+        record = UpstreamRecord(
+            device_facts=device.describe(python),
+            stand_in=session.inventory is None or session.inventory.stand_in,
+            arms=tuple(found),
+            compared=compare.compared(found),
+            spoiled=session.spoiled(),
+        )
+    return _result(ctx, record)
 
 
 def _wanted(ctx: Context) -> UpstreamTests:
@@ -82,11 +79,11 @@ def _tests_of(ctx: Context, wanted: UpstreamTests, root: Path) -> Path:
 
     Nothing else of the repository lies beside them: a package folder there would be found before the installed target.
     """
-    fixed = ctx.ledger.need("fixup/fixup.json", FixupRecord, made_by="fixup")
+    fixed = ctx.need(FixupRecord)
     whole = root.with_name("tree")
     for stale in (root, whole):
         shutil.rmtree(stale, ignore_errors=True)
-    Store.open(ctx.ledger.store).export(fixed.head_tree, whole)
+    ctx.store.export(fixed.head_tree, whole)
     for each in wanted.files:
         target = root / each
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -103,7 +100,7 @@ def _tests_of(ctx: Context, wanted: UpstreamTests, root: Path) -> Path:
 
 def _arm(ctx: Context, session: Session, env: Mapping[str, str], root: Path, arm: Arm) -> ArmTests:
     wanted = _wanted(ctx)
-    work = ctx.ledger.stage_folder(f"upstream-tests/{arm}")
+    work = ctx.ledger.stage_folder(f"{NAME}/{arm}")
     ctx.say(f"    arm {arm}: {len(wanted.select)} selections of the target's own tests")
     with arms.installed(ctx, arm) as hashes:
         shift = Shift(
@@ -137,17 +134,16 @@ def _evidence(ctx: Context, work: Path, arm: Arm) -> tuple[Evidence, ...]:
 
 def _result(ctx: Context, record: UpstreamRecord) -> StageResult:
     outcome, sentence = compare.outcome(record.arms, record.compared, record.spoiled)
-    whole = ctx.ledger.write("upstream-tests/upstream-tests.json", record)
-    merged = ctx.ledger.write_text("upstream-tests/junit.xml", compare.junit(record.arms, record.compared))
+    merged = ctx.ledger.write_text(f"{NAME}/junit.xml", compare.junit(record.arms, record.compared))
     command = f"backproof upstream-tests --run {ctx.ledger.folder}"
     evidence = [
-        ctx.ledger.evidence(whole, claim="each of the target's own tests on base and fixed", command=command),
+        ctx.keep(record, claim="each of the target's own tests on base and fixed", command=command),
         ctx.ledger.evidence(merged, claim="the same as JUnit, a suite per arm", command=command),
         *(each for arm in record.arms for each in arm.evidence),
     ]
     notable = [each for each in record.compared if each.verdict != "fine"]
     return StageResult(
-        stage=UpstreamStage.NAME,
+        stage=NAME,
         outcome=outcome,
         sentence=sentence,
         evidence=tuple(evidence),

@@ -8,11 +8,20 @@ from typing import TYPE_CHECKING, Any
 
 from backproof import devices
 from backproof.core.errors import PlanError, TargetError
-from backproof.core.model import Arm, Outcome
+from backproof.core.model import Arm, Outcome, Record, StageRole
 from backproof.devices.check_result import CheckResult
 from backproof.devices.check_run import Answer, Bench, Job, run_batch, run_check
 from backproof.install import arms
-from backproof.records.proof import Case, FixupRecord, InstallRecord, PickRecord, StageResult, ValidateRecord
+from backproof.records.proof import (
+    INVENTORY_FILE,
+    Case,
+    FixupRecord,
+    InstallRecord,
+    PickRecord,
+    StageResult,
+    ValidateRecord,
+    VerifyRecord,
+)
 from backproof.rundir.ledger import sha256_of
 from backproof.verdict import judge
 
@@ -24,14 +33,16 @@ if TYPE_CHECKING:
     from backproof.rundir.context import Context
 
 NAME = "validate"
-NEEDS = ("pick", "fixup", "install", "verify")
+NEEDS: tuple[type[Record], ...] = (PickRecord, FixupRecord, InstallRecord, VerifyRecord)
+RECORD = ValidateRecord
+ROLE = StageRole.PROOF
 REUSABLE = True
 
 
 def inputs(ctx: Context) -> Mapping[str, Any]:
-    picked = ctx.ledger.need("pick/pick.json", PickRecord, made_by="pick")
-    fixed = ctx.ledger.need("fixup/fixup.json", FixupRecord, made_by="fixup")
-    installed = ctx.ledger.need("install/install.json", InstallRecord, made_by="install")
+    picked = ctx.need(PickRecord)
+    fixed = ctx.need(FixupRecord)
+    installed = ctx.need(InstallRecord)
     return {
         "trees": [picked.base_tree, picked.head_tree, fixed.head_tree],
         "target": installed.model_dump(mode="json", exclude={"held", "since"}),
@@ -73,7 +84,7 @@ def _inventory(ctx: Context, session: Session) -> list[Evidence]:
     """What the device says of itself, from the same host and boot as the results; none for an emulator."""
     if session.inventory is None:
         return []
-    kept = [(ctx.ledger.write(f"{NAME}/inventory.json", session.inventory), "the device, its driver and its runtime")]
+    kept = [(ctx.ledger.write(f"{NAME}/{INVENTORY_FILE}", session.inventory), "the device, its driver and its runtime")]
     if session.details is not None:
         kept.append((ctx.ledger.write(f"{NAME}/hardware.json", session.details), "all that the host said of itself"))
     return [ctx.ledger.evidence(file, claim=claim, command="npu-smi info") for file, claim in kept]
@@ -155,9 +166,8 @@ def _broken(ctx: Context, subject: judge.Subject, error: TargetError, hashes: Ma
 
 def _result(ctx: Context, record: ValidateRecord, kept: list[Evidence]) -> StageResult:
     outcome, sentence = judge.outcome(record.cases)
-    file = ctx.ledger.write(f"{NAME}/validate.json", record)
-    whole = ctx.ledger.evidence(
-        file,
+    whole = ctx.keep(
+        record,
         claim="every case: check, model, arm, expected and observed",
         command=f"backproof validate --run {ctx.ledger.folder}",
     )

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 from backproof import devices
 from backproof.core.errors import HostError, PlanError
-from backproof.core.model import Arm, Evidence, Outcome, Record, worst
+from backproof.core.model import Arm, Evidence, Outcome, Record, StageRole, worst
 from backproof.core.plural import counted
 from backproof.devices.check_run import Bench, Job, run_check
 from backproof.install import overlay, patch, stale_code
 from backproof.install.interpreter import probe
 from backproof.install.overlay.journal import file_hash
-from backproof.records.proof import Claim, FixupRecord, InstallRecord, StageResult, VerifyRecord
+from backproof.records.proof import Claim, FixupRecord, InstallRecord, PickRecord, StageResult, VerifyRecord
 from backproof.verdict import judge
 from backproof.verdict.claims.complete import complete
 from backproof.verdict.claims.loaded import Wanted, loaded
@@ -30,7 +30,9 @@ if TYPE_CHECKING:
     from backproof.rundir.context import Context
 
 NAME = "verify"
-NEEDS = ("pick", "fixup", "install")
+NEEDS: tuple[type[Record], ...] = (PickRecord, FixupRecord, InstallRecord)
+RECORD = VerifyRecord
+ROLE = StageRole.PROOF
 REUSABLE = False
 
 
@@ -41,12 +43,12 @@ class FoundFiles(Record):
 
 
 def inputs(ctx: Context) -> Mapping[str, Any]:
-    fixed = ctx.ledger.need("fixup/fixup.json", FixupRecord, made_by="fixup")
+    fixed = ctx.need(FixupRecord)
     return {"tree": fixed.head_tree, "python": ctx.settings.python, "verify": ctx.plan.verify.model_dump(mode="json")}
 
 
 def run(ctx: Context) -> StageResult:
-    record = ctx.ledger.need("install/install.json", InstallRecord, made_by="install")
+    record = ctx.need(InstallRecord)
     the_patch = patch.read(ctx)
     _need_patch(ctx, record)
     first = _loaded(ctx, the_patch, record)
@@ -234,8 +236,7 @@ def _command(ctx: Context) -> str:
 
 def _result(ctx: Context, record: VerifyRecord) -> StageResult:
     asked = [each for each in record.claims if each.outcome is not Outcome.SKIP]
-    file = ctx.ledger.write(f"{NAME}/verify.json", record)
-    whole = ctx.ledger.evidence(file, claim="the three claims: loaded, complete, reached", command=_command(ctx))
+    whole = ctx.keep(record, claim="the three claims: loaded, complete, reached", command=_command(ctx))
     return StageResult(
         stage=NAME,
         outcome=worst(each.outcome for each in asked),

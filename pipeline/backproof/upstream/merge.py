@@ -19,19 +19,22 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
+    from backproof.rundir.registry import Registry
 
-def merge(folders: Sequence[Path], kit: Path, *, expected: Path | None = None) -> Merged:
+
+def merge(folders: Sequence[Path], kit: Path, registry: Registry, *, expected: Path | None = None) -> Merged:
     """Judge each run folder again and put them beside each other.
 
     Args:
         folders: the runs, or folders that hold them (as artifacts come down).
         kit: the plan they share.
+        registry: the stages whose records they may hold.
         expected: what `backproof matrix` printed: a cell without a run is an error.
 
     Raises:
         PlanError: the runs are of different kits, or none is there.
     """
-    loaded = [publish.load(each, kit) for each in _runs(folders)]
+    loaded = [publish.load(each, registry, kit) for each in _runs(folders)]
     shards: dict[tuple[str, str], Shard] = {}
     for each in sorted(loaded, key=lambda one: one.said.started):
         shards[each.said.settings.branch, each.said.settings.device] = _shard(each)

@@ -9,37 +9,46 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from backproof.core.model import Arm, Level, Outcome, worst
+from backproof.core.model import Arm, Level, Outcome, StageRole, worst
 from backproof.devices import DEVICES
-from backproof.records.proof import ArmSummary
-from backproof.rundir.loaded_run import AFTERWARDS, BESIDE, read
+from backproof.records.proof import (
+    ArmSummary,
+    FixupRecord,
+    PickRecord,
+    ReportRecord,
+    ValidateRecord,
+    VerifyRecord,
+)
+from backproof.records.serving import ServeRecord
+from backproof.rundir.loaded_run import read
 from backproof.rundir.subject import contradictions
 from backproof.verdict import judge, sentences
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from backproof.records.proof import Case, DeviceInventory, Run, StageResult, ValidateRecord
+    from backproof.core.model import Record
+    from backproof.records.proof import Case, DeviceInventory, Run, StageResult
     from backproof.rundir.ledger import Ledger
-    from backproof.rundir.loaded_run import Story
+    from backproof.rundir.loaded_run import LoadedRun
+    from backproof.rundir.registry import Registry
 
-FILES = ("comment.md", "report.html", "junit.xml")
-"""What the report stage writes, beside run.json."""
 UNFINISHED = "the command has not finished"
-_RECORDED = ("pick", "fixup", "install", "verify", "validate", "serve", "upstream-tests")
 
 
-def summarise(run: Run, ledger: Ledger) -> Run:
-    """The run as run.json should have it: the verdict from what the folder shows now, and the reports that are there."""
-    reported = any(each.stage == "report" for each in run.stages)
-    files = {name: name for name in FILES if reported and (ledger.folder / name).is_file()}
-    return judged(read(ledger, run)).model_copy(update={"files": files})
+def summarise(run: Run, ledger: Ledger, registry: Registry) -> Run:
+    """Return the run as run.json should have it: judged from what the folder shows now, with the reports that are there."""
+    loaded = read(ledger, run, registry)
+    report = loaded.record(ReportRecord)
+    names = report.files if report else ()
+    files = {name: name for name in names if loaded.file(name) and (ledger.folder / name).is_file()}
+    return judged(loaded).model_copy(update={"files": files})
 
 
 def unfinished(run: Run) -> Run:
-    """What run.json says until the end: a command that is killed must not leave the verdict of another one."""
+    """Return what run.json says until the end: a command that is killed must not leave the verdict of another one."""
     facts: dict[str, Any] = {
-        "outcome": Outcome.ERROR,
+        "outcome": Outcome.RUNNING,
         "level": None,
         "sentence": UNFINISHED,
         "arms": {},
@@ -55,10 +64,10 @@ def as_left(said: Run, run: Run) -> Run:
         said: as run.json has it.
         run: the same, judged from its evidence.
     """
-    return unfinished(run) if said.sentence == UNFINISHED else run
+    return unfinished(run) if said.outcome is Outcome.RUNNING else run
 
 
-def judged(story: Story) -> Run:
+def judged(story: LoadedRun) -> Run:
     """The story's run with outcome, level, arms, sentence, evidence and limits filled in."""
     outcome, reached = run_outcome(story), level(story)
     return story.run.model_copy(
@@ -73,9 +82,9 @@ def judged(story: Story) -> Run:
     )
 
 
-def level(story: Story) -> Level | None:
+def level(story: LoadedRun) -> Level | None:
     """How strong the proof is; None when the backport did not even land."""
-    if not (_passed(story, "pick") and _passed(story, "fixup")):
+    if not (_passed(story, PickRecord) and _passed(story, FixupRecord)):
         return None
     if not is_loaded(story):
         return Level.PICKED
@@ -86,9 +95,9 @@ def level(story: Story) -> Level | None:
     return Level.EMULATED if _carried(story.validate.device) is Level.EMULATED else Level.LOADED
 
 
-def is_loaded(story: Story) -> bool:
+def is_loaded(story: LoadedRun) -> bool:
     """Whether the target was shown, from inside, to load the whole backport."""
-    if story.verify is None or story.verify.arm is not Arm.FIXED or not _passed(story, "verify"):
+    if story.verify is None or story.verify.arm is not Arm.FIXED or not _passed(story, VerifyRecord):
         return False
     named = {each.name for each in story.claims}
     counted = [each for each in story.claims if not (each.name == "reached" and each.outcome is Outcome.SKIP)]
@@ -96,16 +105,16 @@ def is_loaded(story: Story) -> bool:
     return fine and named >= {"loaded", "complete"}
 
 
-def is_proved(story: Story) -> bool:
+def is_proved(story: LoadedRun) -> bool:
     """Whether the checks passed, each with evidence, and told the arms apart."""
     fine = all(case_outcome(each) is Outcome.PASS and story.intact(each.evidence) for each in story.cases)
-    return _passed(story, "validate") and fine and bool(proofs(story.cases))
+    return _passed(story, ValidateRecord) and fine and bool(proofs(story.cases))
 
 
-def is_served(story: Story) -> bool:
+def is_served(story: LoadedRun) -> bool:
     """Whether services that we started told the arms apart under load, on the very device of the checks, in this boot."""
     record, inventory = story.serve, story.inventory
-    if record is None or inventory is None or record.inventory != inventory or not _passed(story, "serve"):
+    if record is None or inventory is None or record.inventory != inventory or not _passed(story, ServeRecord):
         return False
     here = ("started", inventory.host, inventory.boot_id)
     ours = all((each.origin, each.host, each.boot_id) == here and not each.spoiled for each in record.rounds)
@@ -143,40 +152,43 @@ def case_outcome(case: Case) -> Outcome:
     return judge.OUTCOMES[case.verdict]
 
 
-def stage_outcome(stage: StageResult, story: Story) -> Outcome:
+def stage_outcome(stage: StageResult, story: LoadedRun) -> Outcome:
     """The stage's own outcome, unless it is of another subject, or a pass that nothing shows any more."""
     if stage.stage in contradictions(story):
         return Outcome.ERROR
     if stage.outcome is not Outcome.PASS:
         return stage.outcome
-    unread = stage.stage in _RECORDED and getattr(story, stage.stage.replace("-", "_")) is None
+    kind = story.registry.record_of(stage.stage)
+    counts = story.registry.role_of(stage.stage) is StageRole.PROOF
+    unread = counts and kind is not None and story.record(kind) is None
     return Outcome.PASS if story.intact(stage.evidence) and not unread else Outcome.ERROR
 
 
-def _passed(story: Story, name: str) -> bool:
-    return any(each.stage == name and stage_outcome(each, story) is Outcome.PASS for each in story.stages)
+def _passed(story: LoadedRun, kind: type[Record]) -> bool:
+    result = story.result_of(kind)
+    return result is not None and stage_outcome(result, story) is Outcome.PASS
 
 
-def run_outcome(story: Story) -> Outcome:
+def run_outcome(story: LoadedRun) -> Outcome:
     """Worst wins. Nothing ran, or nothing but skips: could not tell; and what is of another subject is no FAIL of this one."""
     if contradictions(story):
         return Outcome.ERROR
-    told = [stage_outcome(each, story) for each in story.stages if each.stage not in AFTERWARDS | BESIDE]
-    if not set(told) - {Outcome.SKIP, Outcome.ABORTED}:
+    outcomes = [stage_outcome(result, story) for result in story.results_with(StageRole.PROOF)]
+    if not set(outcomes) - {Outcome.SKIP, Outcome.ABORTED}:
         return Outcome.ERROR
-    return worst(each for each in (*told, *_details(story)) if each is not Outcome.SKIP)
+    return worst(outcome for outcome in (*outcomes, *_details(story)) if outcome is not Outcome.SKIP)
 
 
-def _details(story: Story) -> Iterator[Outcome]:
+def _details(story: LoadedRun) -> Iterator[Outcome]:
     yield from (each.outcome for each in story.claims)
     cases = (*story.cases, *story.served)
     yield from (case_outcome(each) for each in cases)
     told = [each.evidence for each in story.claims] + [each.evidence for each in cases]
     if any(evidence and not story.intact(evidence) for evidence in told):
         yield Outcome.ERROR
-    if _passed(story, "validate") and not proofs(story.cases):
+    if _passed(story, ValidateRecord) and not proofs(story.cases):
         yield Outcome.INCONCLUSIVE
-    yield from (each.outcome for each in story.stages if each.stage in AFTERWARDS)
+    yield from (result.outcome for result in story.results_with(StageRole.AFTERWARDS))
 
 
 def arm_summaries(cases: Iterable[Case]) -> dict[Arm, ArmSummary]:
@@ -207,7 +219,7 @@ def declared_limits(cases: Iterable[Case]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(each.sentence for each in held))
 
 
-def _sentence(story: Story, outcome: Outcome, reached: Level | None) -> str:
+def _sentence(story: LoadedRun, outcome: Outcome, reached: Level | None) -> str:
     if outcome is not Outcome.PASS:
         return sentences.other_sentence(outcome, _cause(story, outcome))
     return sentences.pass_sentence(
@@ -219,14 +231,15 @@ def _sentence(story: Story, outcome: Outcome, reached: Level | None) -> str:
     )
 
 
-def _cause(story: Story, outcome: Outcome) -> str:
+def _cause(story: LoadedRun, outcome: Outcome) -> str:
     """The first thing that has the run's outcome, in the words of the one who found it."""
     if other := contradictions(story):
         return next(iter(other.values()))
-    for stage in (each for each in story.stages if each.stage not in BESIDE):
-        if stage.outcome is outcome:
+    for stage in story.stages:
+        role = story.registry.role_of(stage.stage)
+        if role is not StageRole.BESIDE and stage.outcome is outcome:
             return f"{stage.stage}: {stage.sentence}"
-        if stage.stage not in AFTERWARDS and stage_outcome(stage, story) is outcome:
+        if role is StageRole.PROOF and stage_outcome(stage, story) is outcome:
             return f"{stage.stage}: evidence missing or altered"
     found = [sentences.case_sentence(each) for each in (*story.cases, *story.served) if case_outcome(each) is outcome]
     found += [f"{each.name}: {each.sentence}" for each in story.claims if each.outcome is outcome]

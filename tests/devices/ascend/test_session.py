@@ -13,7 +13,8 @@ import pytest
 from backproof.core.errors import DeviceError
 from backproof.core.model import Arm
 from backproof.devices import DEVICES
-from backproof.devices.ascend import health, host_identity, inventory, lock, session, table
+from backproof.devices.ascend import health, inventory, lock, session, table
+from backproof.devices.ascend.npu_host import find_nodes
 from backproof.devices.ascend.software import ask
 
 if TYPE_CHECKING:
@@ -154,7 +155,7 @@ def test_files_that_are_no_devices_are_no_device_nodes(tmp_path: Path) -> None:
     (tmp_path / "davinci0").write_text("")
     (tmp_path / "davinci1").symlink_to("/dev/null")
     (tmp_path / "davinci_manager").symlink_to("/dev/null")
-    assert host_identity.nodes(tmp_path) == ("davinci1",)
+    assert find_nodes(tmp_path) == ("davinci1",)
 
 
 def test_facts_that_change_while_a_host_runs_are_not_in_the_digest(fake_host: FakeHost) -> None:

@@ -11,6 +11,8 @@ from rich.text import Text
 from backproof.commands.output import console
 from backproof.core.escape import bounded, one_line
 from backproof.core.model import Arm, Outcome
+from backproof.records.experiment import ExperimentsRecord
+from backproof.records.proof import VerifyRecord
 from backproof.verdict.run_verdict import case_outcome, stage_outcome
 from backproof.verdict.sentences import level_names
 
@@ -21,13 +23,14 @@ if TYPE_CHECKING:
     from backproof.records.proof import Case, StageResult
     from backproof.report.run_diff import RunDiff
     from backproof.rundir.listing import RunList
-    from backproof.rundir.loaded_run import Story
+    from backproof.rundir.loaded_run import LoadedRun
 
 _COLOURS = {
     Outcome.PASS: "green",
     Outcome.SKIP: "dim",
     Outcome.ABORTED: "magenta",
     Outcome.INCONCLUSIVE: "yellow",
+    Outcome.RUNNING: "magenta",
     Outcome.ERROR: "magenta",
     Outcome.PERSON: "yellow",
     Outcome.FAIL: "red",
@@ -35,7 +38,7 @@ _COLOURS = {
 _LISTED = 200
 
 
-def run(story: Story) -> None:
+def run(story: LoadedRun) -> None:
     out = console()
     found = story.run
     out.print(_line(f"{found.title} ({found.kit}) on {found.settings.branch}"))
@@ -54,7 +57,7 @@ def run(story: Story) -> None:
         out.print(_line(f"{story.folder}/{name}"), soft_wrap=True)
 
 
-def _ladder(story: Story) -> str:
+def _ladder(story: LoadedRun) -> str:
     names = level_names(story.validate.device if story.validate else story.run.settings.device)
     level = story.run.level
     return " · ".join(
@@ -63,7 +66,7 @@ def _ladder(story: Story) -> str:
     )
 
 
-def _stages(story: Story) -> Table:
+def _stages(story: LoadedRun) -> Table:
     table = _table("stage", "outcome", "seconds", "what it says", "evidence")
     for each in story.stages:
         outcome = stage_outcome(each, story)
@@ -77,11 +80,12 @@ def _stages(story: Story) -> Table:
     return table
 
 
-def _parts(story: Story, stage: str) -> Iterator[tuple[str, Outcome, str, tuple[Evidence, ...]]]:
+def _parts(story: LoadedRun, stage: str) -> Iterator[tuple[str, Outcome, str, tuple[Evidence, ...]]]:
     """What a stage says in parts: name, outcome, sentence, evidence."""
-    if stage == "verify":
+    kind = story.registry.record_of(stage)
+    if kind is VerifyRecord:
         yield from ((each.name, each.outcome, each.sentence, each.evidence) for each in story.claims)
-    elif stage == "experiment":
+    elif kind is ExperimentsRecord:
         for each in story.experiments:
             yield each.id, each.outcome, f"{each.question} {each.kind}: {each.sentence}", each.evidence
 
@@ -106,7 +110,7 @@ def _case(case: Case | None) -> Text:
     return Text(one_line(f"{case.observed}{expected}"), style=style)
 
 
-def stage(story: Story, found: StageResult) -> None:
+def stage(story: LoadedRun, found: StageResult) -> None:
     out = console()
     out.soft_wrap = True
     outcome = stage_outcome(found, story)

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Literal
 from pydantic import Field
 
 from backproof.core.model import Record, Sha256
-from backproof.devices.ascend import host_identity, npu_smi, software
-from backproof.devices.ascend.host_identity import Place  # noqa: TC001 - pydantic reads it
+from backproof.devices.ascend import npu_smi, software
+from backproof.devices.ascend.npu_host import NpuHost, read_npu_host
 from backproof.devices.ascend.software import Software  # noqa: TC001 - pydantic reads it
 from backproof.devices.ascend.table import Table  # noqa: TC001 - pydantic reads it
 from backproof.host import baseline
@@ -28,7 +28,7 @@ class Hardware(Record):
     """hardware.json: everything that was read, and why the rest was not."""
 
     schema_version: Literal[1] = 1
-    place: Place
+    place: NpuHost
     table: Table
     tool: Reading
     tool_sha256: Sha256 | None
@@ -58,7 +58,7 @@ def take(python: Path, env: Mapping[str, str] | None = None) -> Hardware:
     table, _ = npu_smi.info()
     program = npu_smi.path()
     read = {each.name: each for each in baseline.read(None, env={**os.environ, **(env or {})})}
-    where = host_identity.here()
+    where = read_npu_host()
     why = _no_device(table, where)
     return Hardware(
         place=where,
@@ -79,7 +79,7 @@ def _tool(table: Table, program: Path | None) -> Reading:
     return Reading(name="npu-smi", value=table.tool, source=str(program or ""), why=why)
 
 
-def _no_device(table: Table, where: Place) -> str:
+def _no_device(table: Table, where: NpuHost) -> str:
     if table.stand_in:
         return "npu-smi says itself that it is a stand-in"
     # Whoever forgets the mark is caught here: the driver makes a character device per chip.

@@ -83,7 +83,7 @@ def conduct(bed: Testbed, experiment: Experiment, serve: Serve, baseline: Sequen
 
 
 def _one(bed: Testbed, experiment: Experiment, going: _Going, side: Configuration, number: int) -> None:
-    place = f"experiment/{experiment.id}/{side.label}-{number}"
+    place = f"{bed.folder}/{experiment.id}/{side.label}-{number}"
     begun = time.monotonic()
     done = bed.round(Slot(serve=side.serve, arguments=side.arguments, arm=side.arm, number=number, place=place))
     going.longest = max(going.longest, time.monotonic() - begun)

@@ -12,11 +12,12 @@ if TYPE_CHECKING:
 
     from backproof.records.proof import Run
     from backproof.rundir.ledger import Ledger
+    from backproof.rundir.registry import Registry
 
 
-def open_tree(ledger: Ledger, run: Run) -> Callable[[str], str | None]:
+def open_tree(ledger: Ledger, run: Run, registry: Registry) -> Callable[[str], str | None]:
     """Read files of the whole backport, by path, from the run's own object store; None for a path it lacks."""
-    loaded = loaded_run.read(ledger, run)
+    loaded = loaded_run.read(ledger, run, registry)
     head = loaded.fixup.head if loaded.fixup else (loaded.pick.head if loaded.pick else "")
     store = Store.open(ledger.store)
 

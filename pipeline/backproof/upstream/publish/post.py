@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Literal
 from backproof.adapters.github import comment
 from backproof.adapters.github.marker import Draft
 from backproof.core.errors import GitHubError, HostError
-from backproof.core.model import Outcome, Record, Sha256
 from backproof.core.redaction import redact
-from backproof.records.proof import StageResult
+from backproof.records.publish import PublishRecord
 from backproof.report import render
 from backproof.rundir.ledger import now
 from backproof.upstream.publish.ready import must_be_current, must_hold
@@ -20,21 +19,7 @@ if TYPE_CHECKING:
     from backproof.adapters.github import Client
     from backproof.upstream.publish.ready import Loaded
 
-NAME = "publish"
 Language = Literal["en", "zh"]
-
-
-class PublishRecord(Record):
-    """publish/publish.json."""
-
-    schema_version: Literal[1] = 1
-    repo: str
-    pull: int
-    action: Literal["created", "updated", "kept"]
-    url: str
-    comment: int
-    sha256: Sha256
-    at: str
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -87,8 +72,8 @@ def _must_be_postable(body: str) -> None:
         )
 
 
-def publish(client: Client, loaded: Loaded, prepared: Prepared) -> PublishRecord:
-    """Post it, and keep in the run folder what was posted.
+def publish(client: Client, prepared: Prepared) -> PublishRecord:
+    """Post it, and return what the run folder should keep of it.
 
     Raises:
         RefusedError: GitHub refused.
@@ -100,31 +85,13 @@ def publish(client: Client, loaded: Loaded, prepared: Prepared) -> PublishRecord
             why="GitHub takes comments from somebody only",
             next_step="set GH_TOKEN to a token with `pull-requests: write` on that repository",
         )
-    with loaded.ledger.locked():
-        posted = comment.carry_out(client, prepared.place, prepared.draft, prepared.author)
-        record = PublishRecord(
-            repo=prepared.place.repo,
-            pull=prepared.place.number,
-            action=posted.action,
-            url=posted.url,
-            comment=posted.id,
-            sha256=hashlib.sha256(prepared.draft.body.encode()).hexdigest(),
-            at=now(),
-        )
-        _keep(loaded, record)
-    return record
-
-
-def _keep(loaded: Loaded, record: PublishRecord) -> None:
-    ledger = loaded.ledger
-    evidence = ledger.evidence(
-        ledger.write(f"{NAME}/publish.json", record),
-        claim=f"the comment was {record.action} at {record.url}",
-        command="backproof publish --publish",
+    posted = comment.carry_out(client, prepared.place, prepared.draft, prepared.author)
+    return PublishRecord(
+        repo=prepared.place.repo,
+        pull=prepared.place.number,
+        action=posted.action,
+        url=posted.url,
+        comment=posted.id,
+        sha256=hashlib.sha256(prepared.draft.body.encode()).hexdigest(),
+        at=now(),
     )
-    result = StageResult(
-        stage=NAME, outcome=Outcome.PASS, sentence=f"{record.action} {record.url}", evidence=(evidence,)
-    )
-    stages = tuple(each for each in loaded.said.stages if each.stage != NAME)
-    ledger.save_run(loaded.said.model_copy(update={"stages": (*stages, result)}))
-    ledger.event("publish", action=record.action, url=record.url)

@@ -24,7 +24,8 @@ if TYPE_CHECKING:
     from backproof.adapters.github.pulls import Pull
     from backproof.kit.plan import Plan
     from backproof.records.proof import Run
-    from backproof.rundir.loaded_run import Story
+    from backproof.rundir.loaded_run import LoadedRun
+    from backproof.rundir.registry import Registry
 
 _LARGEST = 32 * 1024 * 1024
 _SAYABLE = {Outcome.PASS, Outcome.FAIL}
@@ -37,7 +38,7 @@ class Loaded:
 
     ledger: Ledger
     plan: Plan
-    story: Story
+    story: LoadedRun
     said: Run
 
     @property
@@ -45,11 +46,12 @@ class Loaded:
         return self.story.run
 
 
-def load(folder: Path, kit: Path | None = None) -> Loaded:
+def load(folder: Path, registry: Registry, kit: Path | None = None) -> Loaded:
     """Read a run folder and judge it again.
 
     Args:
         folder: the run.
+        registry: the stages whose records it may hold.
         kit: its plan; by default the one that run.json names. For a run of another machine, name your own.
 
     Raises:
@@ -59,7 +61,7 @@ def load(folder: Path, kit: Path | None = None) -> Loaded:
     said = _run(ledger)
     the_plan = plan.load(kit or Path(said.settings.kit))
     subject.must_be_of_kit(folder, said, the_plan.id)
-    told = loaded_run.read(ledger, loaded_run.before_report(said))
+    told = loaded_run.read(ledger, loaded_run.before_report(said, registry), registry)
     return Loaded(
         ledger=ledger,
         plan=the_plan,
@@ -72,14 +74,7 @@ def _run(ledger: Ledger) -> Run:
     path = ledger.folder / RUN_FILE
     if path.is_file() and path.stat().st_size > _LARGEST:
         raise PlanError(f"{path}: too large", why=f"it has more than {_LARGEST} bytes", next_step="make the run again")
-    found = ledger.load_run()
-    if found is None:
-        raise PlanError(
-            f"{ledger.folder}: there is no run that can be read",
-            why="run.json is absent, cut, or of another version",
-            next_step="name a run folder; `backproof run` makes one",
-        )
-    return found
+    return loaded_run.require_run(ledger)
 
 
 def must_hold(loaded: Loaded) -> None:

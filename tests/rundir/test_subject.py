@@ -17,6 +17,7 @@ from backproof.core.errors import PlanError
 from backproof.core.model import Arm, Outcome
 from backproof.kit import plan
 from backproof.rundir.ledger import Ledger
+from backproof.stages import REGISTRY
 from backproof.verdict import run_verdict
 from click.testing import CliRunner, Result
 from plain_job import PlainJob, make_job
@@ -50,7 +51,7 @@ def job(shared: PlainJob, monkeypatch: pytest.MonkeyPatch) -> PlainJob:
 
 
 def call(*words: str | Path) -> Result:
-    return CliRunner().invoke(cli, [str(each) for each in words])
+    return CliRunner(env={"COLUMNS": "240"}).invoke(cli, [str(each) for each in words])
 
 
 def files(folder: Path) -> dict[str, str]:
@@ -273,7 +274,7 @@ def test_no_reader_passes_a_run_under_another_name(
 
 def summarised(folder: Folder, **changes: str) -> Any:
     settings = folder.run.settings.model_copy(update=changes)
-    return run_verdict.summarise(folder.run.model_copy(update={"settings": settings}), folder.ledger)
+    return run_verdict.summarise(folder.run.model_copy(update={"settings": settings}), folder.ledger, REGISTRY)
 
 
 def test_the_verdict_names_the_record_and_both_values(tmp_path: Path) -> None:
@@ -288,7 +289,7 @@ def test_the_verdict_names_the_record_and_both_values(tmp_path: Path) -> None:
 def test_it_is_no_fail_of_the_other_branch_either(tmp_path: Path) -> None:
     red = [*three("raw", "fail", "pass", "pass"), case("compute", Arm.FIXED, "fail", "pass", verdict="failed")]
     folder = proved(tmp_path, red, Outcome.FAIL)
-    assert run_verdict.summarise(folder.run, folder.ledger).outcome is Outcome.FAIL
+    assert run_verdict.summarise(folder.run, folder.ledger, REGISTRY).outcome is Outcome.FAIL
     run = summarised(folder, branch=OTHER)
     assert run.outcome is Outcome.ERROR
     assert OTHER in run.sentence

@@ -1,0 +1,20 @@
+"""A comment that was posted, as the run folder keeps it."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from backproof.core.model import Record, Sha256
+
+
+class PublishRecord(Record):
+    """publish/publish.json."""
+
+    schema_version: Literal[1] = 1
+    repo: str
+    pull: int
+    action: Literal["created", "updated", "kept"]
+    url: str
+    comment: int
+    sha256: Sha256
+    at: str

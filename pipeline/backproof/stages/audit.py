@@ -1,0 +1,50 @@
+"""Keeps what a pull request was asked for and claims beside the run that proves it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from backproof.core.model import Outcome, Record, StageRole
+from backproof.core.plural import counted
+from backproof.records.audit import AuditRecord
+from backproof.records.proof import StageResult
+from backproof.upstream.audit import examine
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from backproof.adapters.github import Client
+    from backproof.rundir.context import Context
+    from backproof.upstream.audit import Subject
+
+NAME = "audit"
+NEEDS: tuple[type[Record], ...] = ()
+RECORD = AuditRecord
+ROLE = StageRole.BESIDE
+REUSABLE = False
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Options:
+    """The pull request to examine, and what the command line called it."""
+
+    client: Client
+    subject: Subject
+    named: str
+
+
+def inputs(ctx: Context) -> Mapping[str, Any]:
+    return {"subject": ctx.option(Options).named}
+
+
+def run(ctx: Context) -> StageResult:
+    options = ctx.option(Options)
+    record = examine(options.client, options.subject)
+    claim = f"what {record.repo}#{record.pull} was asked for and claims, at {record.head[:12]}"
+    evidence = ctx.keep(record, claim=claim, command=f"backproof audit {options.named}")
+    parts = {"request": record.requests, "claim": record.claims, "finding": record.findings}
+    sentence = ", ".join(counted(len(items), name) for name, items in parts.items())
+    return StageResult(
+        stage=NAME, outcome=Outcome.PASS, sentence=sentence, evidence=(evidence,), findings=record.findings
+    )

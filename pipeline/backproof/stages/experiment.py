@@ -1,0 +1,72 @@
+"""Runs one experiment of the plan: two configurations under load that differ in one variable."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from backproof import devices
+from backproof.core.model import Record, StageRole, worst
+from backproof.core.time_budget import Budget
+from backproof.records.experiment import ExperimentsRecord
+from backproof.records.proof import StageResult
+from backproof.rundir import loaded_run
+from backproof.serving.experiments import conduct
+from backproof.serving.run_testbed import make_testbed
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from backproof.kit.serving import Experiment, Serve
+    from backproof.records.experiment import ExperimentRecord
+    from backproof.rundir.context import Context
+
+NAME = "experiment"
+NEEDS: tuple[type[Record], ...] = ()
+RECORD = ExperimentsRecord
+ROLE = StageRole.BESIDE
+REUSABLE = False
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Options:
+    """Which experiment of the plan, on which [[serve]], and the time that it may take."""
+
+    experiment: Experiment
+    serve: Serve
+    budget: Budget = field(default_factory=Budget)
+    model: str = ""
+
+
+def inputs(ctx: Context) -> Mapping[str, Any]:
+    return {"experiment": ctx.option(Options).experiment.model_dump(mode="json")}
+
+
+def run(ctx: Context) -> StageResult:
+    options, baseline = ctx.option(Options), ctx.plan.baseline
+    conduct.prepare(options.experiment, options.serve, baseline.arguments)
+    env = {**baseline.environment, **ctx.plan.verify.service.env}
+    folder = ctx.ledger.stage_folder(f"{NAME}/{options.experiment.id}")
+    device = devices.get(ctx.settings.device)
+    with device.opened(Path(ctx.settings.python), folder, env) as session:
+        bed = make_testbed(ctx, NAME, session, budget=options.budget.start(), env=env, model=options.model)
+        record = conduct.conduct(bed, options.experiment, options.serve, baseline.arguments)
+    return _result(ctx, record)
+
+
+def _result(ctx: Context, record: ExperimentRecord) -> StageResult:
+    """An earlier experiment of this id gives way; others stay while they have their evidence."""
+    command = f"backproof experiment {record.id} --run {ctx.ledger.folder}"
+    file = ctx.ledger.write(f"{NAME}/{record.id}/{NAME}.json", record)
+    own = ctx.ledger.evidence(file, claim=f"experiment {record.id}: {record.question}", command=command)
+    loaded = loaded_run.read(ctx.ledger, ctx.run, ctx.registry)
+    others = tuple(other for other in loaded.experiments if other.id != record.id and loaded.intact(other.evidence))
+    every = (*others, record.model_copy(update={"evidence": (own, *record.evidence)}))
+    listed = ctx.keep(ExperimentsRecord(experiments=every), claim="every experiment of this run", command=command)
+    return StageResult(
+        stage=NAME,
+        outcome=worst(experiment.outcome for experiment in every),
+        sentence="; ".join(f"{experiment.id}: {experiment.kind}, {experiment.sentence}" for experiment in every),
+        evidence=(listed, *(item for experiment in every for item in experiment.evidence)),
+    )
