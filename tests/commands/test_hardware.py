@@ -264,9 +264,9 @@ def test_an_address_is_loaded_and_counts_for_nothing(made: Made) -> None:
 
     kit = Path(made.request.kit or "")
     (plan,) = load(kit).serve
-    command, port = service.argv(plan, (), {"python": sys.executable})
+    command, port = service.build_command(plan, (), {"python": sys.executable})
     folder = made.run / "there"
-    with service.started(plan, command, port, env={}, folder=made.run, say=lambda _: None) as there:
+    with service.start_service(plan, command, port, env={}, folder=made.run, say=lambda _: None) as there:
         arguments = ["--run", str(folder), "--kit", str(kit), "--url", there.url]
         refused = CliRunner().invoke(hardware.serve_check, arguments)
         found = CliRunner().invoke(hardware.serve_check, [*arguments, "--arm", "fixed"])

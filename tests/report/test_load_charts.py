@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from backproof.core.model import Arm
-from backproof.records.serving import Load, Round, Scene, ServeRecord, Spread, Step
+from backproof.records.serving import Load, LoggedFault, Round, ServeRecord, Spread, Step
 from backproof.report import render
 from backproof.report.load_charts import charts
 from hypothesis import given
@@ -36,8 +36,10 @@ def a_round(arm: Arm, *steps: Step, number: int = 1, **changes: Any) -> Round:
 
 
 def record() -> ServeRecord:
-    scene = Scene(kind="mte-out-of-range", where="plog-1.log:4", verdict="device 5 read outside", confidence="high")
-    base = a_round(Arm.BASE, step(1), step(4, rate=350), step(16, "failed", 0, None), scene=scene)
+    fault = LoggedFault(
+        kind="mte-out-of-range", where="plog-1.log:4", verdict="device 5 read outside", confidence="high"
+    )
+    base = a_round(Arm.BASE, step(1), step(4, rate=350), step(16, "failed", 0, None), first_fault=fault)
     fixed = a_round(Arm.FIXED, step(1), step(4, rate=360), step(16, rate=1250.5, p99=140))
     return ServeRecord(rounds=(base, fixed), not_run=("64 at once: the budget ended",))
 

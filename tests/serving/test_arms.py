@@ -16,7 +16,7 @@ from backproof.devices.ascend import session
 from backproof.records.serving import Round, ServeRecord, Step
 from backproof.rundir.ledger import Ledger
 from backproof.serving import arms
-from backproof.serving.check import check
+from backproof.serving.check import check_serving
 from backproof.serving.testbed import Testbed
 from backproof.verdict import fisher
 
@@ -80,10 +80,10 @@ def verdicts(record: ServeRecord) -> dict[Arm, tuple[str, str]]:
 
 def run(folder: Path, target: Target, plan: Serve, **facts: Any) -> ServeRecord:
     with opened(folder, target, **facts) as bed:
-        return check(bed, plan, plan.arguments or (), BOTH)
+        return check_serving(bed, plan, plan.arguments or (), BOTH)
 
 
-def test_base_shows_the_first_scene_and_fixed_does_not(fake_host: FakeHost, tmp_path: Path, target: Target) -> None:
+def test_base_shows_the_first_fault_and_fixed_does_not(fake_host: FakeHost, tmp_path: Path, target: Target) -> None:
     found = run(tmp_path, target, fixable(target, "--crash-at", "4"))
     assert verdicts(found) == {
         Arm.BASE: ("fault:mte-out-of-range", "as-expected"),
@@ -110,7 +110,7 @@ def test_base_shows_the_first_scene_and_fixed_does_not(fake_host: FakeHost, tmp_
         (["--kill-at", "4"], ("error", "error")),
     ],
 )
-def test_without_the_plans_first_scene_nothing_is_reproduced(
+def test_without_the_plans_first_fault_nothing_is_reproduced(
     fake_host: FakeHost, tmp_path: Path, target: Target, flags: list[str], base: tuple[str, str]
 ) -> None:
     assert verdicts(run(tmp_path, target, fixable(target, *flags))) == {
@@ -143,7 +143,7 @@ def test_a_card_that_goes_bad_during_the_run_is_an_error_and_not_a_fail(
                 fake_host.set(health={"0.0": "Alarm"})
 
         plan = serve("--corrupt-at", "4", concurrency=(1, 4))
-        found = check(replace(bed, install=install), plan, plan.arguments or (), (Arm.FIXED,))
+        found = check_serving(replace(bed, install=install), plan, plan.arguments or (), (Arm.FIXED,))
     assert verdicts(found) == {Arm.FIXED: ("error", "error")}
     assert "NPU 0 chip 0: health is Alarm" in found.cases[0].sentence
 
@@ -189,13 +189,13 @@ MTE = "fault:mte-out-of-range"
 
 
 def outcomes(*rounds: Round) -> list[str]:
-    return [each.verdict for each in arms.cases(PLAN, rounds, {})]
+    return [each.verdict for each in arms.judge_arms(PLAN, rounds, {})]
 
 
 @pytest.mark.parametrize("other", [{"host": "b"}, {"boot": "2"}])
 def test_another_host_or_boot_is_refused(other: dict[str, Any]) -> None:
     assert outcomes(of(Arm.BASE, MTE), of(Arm.FIXED, "pass")) == ["as-expected", "as-expected"]
-    cases = arms.cases(PLAN, [of(Arm.BASE, MTE), of(Arm.FIXED, "pass", **other)], {})
+    cases = arms.judge_arms(PLAN, [of(Arm.BASE, MTE), of(Arm.FIXED, "pass", **other)], {})
     assert [each.verdict for each in cases] == ["error", "error"]
     assert "2 hosts or boots" in cases[0].sentence
 
@@ -210,7 +210,7 @@ def test_fixed_must_get_as_far_as_base_failed() -> None:
 def test_one_failed_round_of_fixed_is_a_fail_and_the_numbers_are_said() -> None:
     rounds = [of(Arm.BASE, MTE, number=n) for n in range(1, 5)]
     rounds += [of(Arm.FIXED, "pass", number=n) for n in range(1, 5)]
-    fine = arms.cases(PLAN, rounds, {})
+    fine = arms.judge_arms(PLAN, rounds, {})
     assert [each.verdict for each in fine] == ["as-expected", "as-expected"]
     assert "0 of 4 rounds failed, 4 of 4 on base; Fisher's exact p = 0.0286" in fine[1].sentence
     rounds[-1] = of(Arm.FIXED, MTE, number=4)
@@ -220,7 +220,7 @@ def test_one_failed_round_of_fixed_is_a_fail_and_the_numbers_are_said() -> None:
 def test_the_order_of_the_rounds() -> None:
     def order(kind: str, seed: int = 0) -> str:
         plan = serve(repeats=3, order=kind)
-        return "".join(arm.value[0] for arm, _ in arms.sequence(plan, BOTH, seed))
+        return "".join(arm.value[0] for arm, _ in arms.order_rounds(plan, BOTH, seed))
 
     assert order("listed") == "bbbfff"
     assert order("abab") == "bfbfbf"
@@ -259,5 +259,5 @@ def test_a_budget_that_is_none_is_refused(text: str) -> None:
 def test_a_judged_case_has_its_outcome() -> None:
     from backproof.verdict.judge import OUTCOMES
 
-    found: tuple[Case, ...] = arms.cases(PLAN, [of(Arm.BASE, MTE), of(Arm.FIXED, "error")], {})
+    found: tuple[Case, ...] = arms.judge_arms(PLAN, [of(Arm.BASE, MTE), of(Arm.FIXED, "error")], {})
     assert [OUTCOMES[each.verdict] for each in found] == [Outcome.PASS, Outcome.ERROR]

@@ -34,25 +34,25 @@ def alone(*tokens: str) -> Output:
     ],
 )
 def test_the_likeliest_tokens_decide(loaded: Output, sameness: str, said: str) -> None:
-    found, why = correctness.compare(alone("tide ", "tide "), loaded, exact=False)
+    found, why = correctness.compare_outputs(alone("tide ", "tide "), loaded, exact=False)
     assert found == sameness
     assert said in why
 
 
 def test_an_end_that_nothing_else_was_near_to_cannot_be_judged() -> None:
     sure = output("tide ", "tide ", likely={"tide ": -0.01, "wind ": -6.0})
-    assert correctness.compare(sure, output("tide "), exact=False)[0] == "differs"
+    assert correctness.compare_outputs(sure, output("tide "), exact=False)[0] == "differs"
 
 
 @given(st.floats(0, 2 * TIE))
 def test_the_line_is_the_one_that_is_documented(gap: float) -> None:
     likely: dict[str, float | None] = {"tide ": -0.5, "wind ": -0.5 - gap}
-    found, _ = correctness.compare(output("tide ", likely=likely), output("wind "), exact=False)
+    found, _ = correctness.compare_outputs(output("tide ", likely=likely), output("wind "), exact=False)
     assert found == ("tie" if -0.5 - (-0.5 - gap) <= TIE else "corrupt")
 
 
 def test_an_exact_service_may_not_differ_at_all() -> None:
-    assert correctness.compare(alone("tide "), output("wind "), exact=True)[0] == "corrupt"
+    assert correctness.compare_outputs(alone("tide "), output("wind "), exact=True)[0] == "corrupt"
 
 
 @pytest.mark.parametrize(
@@ -69,7 +69,7 @@ def test_an_exact_service_may_not_differ_at_all() -> None:
     ],
 )
 def test_what_is_no_text(found: Output, why: str) -> None:
-    said = correctness.degenerate(found)
+    said = correctness.explain_degenerate(found)
     assert why in said
     assert bool(said) == bool(why)
 
@@ -79,6 +79,6 @@ def test_metrics_of_several_engines_and_of_none() -> None:
         'vllm:num_requests_running{engine="0"} 3.0\nvllm:num_requests_running{engine="1"} 5\n'
         'vllm:num_requests_waiting{engine="0"} 1\nvllm:gpu_cache_usage_perc 0.25\nvllm:bad{} x\n'
     )
-    found = metrics.read(text)
-    assert (found.running, found.waiting, found.cache_percent) == (8, 1, 25.0)
-    assert metrics.read("").source == "none"
+    load = metrics.parse_metrics(text)
+    assert (load.running, load.waiting, load.cache_percent) == (8, 1, 25.0)
+    assert metrics.parse_metrics("").source == "none"

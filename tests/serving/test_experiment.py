@@ -10,9 +10,9 @@ from backproof.core.errors import PlanError
 from backproof.core.model import Outcome
 from backproof.core.time_budget import Budget
 from backproof.kit.serving import Experiment
-from backproof.serving.experiments.classify import Tally, classify, settled
-from backproof.serving.experiments.conduct import conduct, prepare
-from backproof.serving.experiments.difference import values, without
+from backproof.serving.experiments.classify import Tally, classify_effect, is_settled
+from backproof.serving.experiments.conduct import conduct_experiment, prepare_sides
+from backproof.serving.experiments.difference import parse_arguments, remove_argument
 from backproof.verdict import fisher
 from hypothesis import given
 from hypothesis import strategies as st
@@ -39,7 +39,7 @@ def experiment(variable: str, one: dict[str, Any], other: dict[str, Any], **fact
 
 
 def differing(variable: str, one: dict[str, Any], other: dict[str, Any]) -> str:
-    return str(prepare(experiment(variable, one, other), serve(*OFFICIAL), ())[1])
+    return str(prepare_sides(experiment(variable, one, other), serve(*OFFICIAL), ())[1])
 
 
 def test_one_variable_is_one_difference() -> None:
@@ -78,15 +78,15 @@ def test_none_or_another_difference_is_refused(other: dict[str, Any], said: str)
 
 def test_arguments_are_read_as_the_service_reads_them() -> None:
     words = ("model", "--max_num_seqs=32", "--trust-remote-code", "--sizes", "1", "2", "--no-prefix")
-    assert values(words) == {
+    assert parse_arguments(words) == {
         "argument 1": "model",
         "--max-num-seqs": "32",
         "--trust-remote-code": "on",
         "--sizes": "1 2",
         "--prefix": "off",
     }
-    assert without(words, "--sizes") == ("model", "--max_num_seqs=32", "--trust-remote-code", "--no-prefix")
-    assert without(words, "--max-num-seqs") == words[:1] + words[2:]
+    assert remove_argument(words, "--sizes") == ("model", "--max_num_seqs=32", "--trust-remote-code", "--no-prefix")
+    assert remove_argument(words, "--max-num-seqs") == words[:1] + words[2:]
 
 
 @pytest.mark.parametrize(
@@ -105,7 +105,7 @@ def test_arguments_are_read_as_the_service_reads_them() -> None:
 )
 def test_kinds(one: tuple[int, int], other: tuple[int, int], load: bool, kind: str) -> None:
     sides = [Tally(label=name, failed=a, ran=n) for name, (a, n) in (("a", one), ("b", other))]
-    found = classify(sides[0], sides[1], load=load)
+    found = classify_effect(sides[0], sides[1], load=load)
     assert found.kind == kind
     assert f"a failed {one[0]} of {one[1]}" in found.sentence
 
@@ -115,11 +115,11 @@ def test_what_is_settled_stays(ran: int, other_ran: int, left: int, other_left: 
     one = Tally(label="a", ran=ran, failed=data.draw(st.integers(0, ran)))
     other = Tally(label="b", ran=other_ran, failed=data.draw(st.integers(0, other_ran)))
     ends = (
-        one.plus(data.draw(st.integers(0, left)), left),
-        other.plus(data.draw(st.integers(0, other_left)), other_left),
+        one.add_runs(data.draw(st.integers(0, left)), left),
+        other.add_runs(data.draw(st.integers(0, other_left)), other_left),
     )
-    if settled(one, other, (left, other_left)):
-        assert classify(*ends).kind == classify(one.plus(0, left), other.plus(0, other_left)).kind
+    if is_settled(one, other, (left, other_left)):
+        assert classify_effect(*ends).kind == classify_effect(one.add_runs(0, left), other.add_runs(0, other_left)).kind
 
 
 def test_fewer_than_four_a_side_can_never_tell() -> None:
@@ -129,7 +129,7 @@ def test_fewer_than_four_a_side_can_never_tell() -> None:
 
 def conducted(folder: Path, plan: Serve, chosen: Experiment, **facts: Any) -> ExperimentRecord:
     with opened(folder, Target(folder / "file.py"), **facts) as bed:
-        return conduct(bed, chosen, plan, ())
+        return conduct_experiment(bed, chosen, plan, ())
 
 
 def test_a_switch_is_found_by_rounds_in_turn(fake_host: FakeHost, tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from backproof.core.time_budget import Budget
 from backproof.kit.serving import Serve
 from backproof.kit.types import Expected
 from backproof.serving import ramp
-from backproof.serving.setup import Setup
+from backproof.serving.round_context import RoundContext, RoundSpec
 from checkout import TESTS
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ def serve(*arguments: str, **facts: Any) -> Serve:
     return Serve.model_validate({**given, **facts})
 
 
-def setup(folder: Path, plan: Serve, **facts: Any) -> Setup:
+def context(folder: Path, plan: Serve, **facts: Any) -> RoundContext:
     folder.mkdir(parents=True, exist_ok=True)
     logs = folder / "logs"
     logs.mkdir(exist_ok=True)
@@ -51,14 +51,14 @@ def setup(folder: Path, plan: Serve, **facts: Any) -> Setup:
     def keep(name: str, record: Record) -> None:
         (folder / name).write_text(record.model_dump_json(by_alias=True), encoding="utf-8")
 
+    spec = RoundSpec(
+        serve=plan, arguments=plan.arguments or (), arm=Arm.BASE, number=1, group="serve/load", label="base"
+    )
     given: dict[str, Any] = {
-        "serve": plan,
-        "arguments": plan.arguments,
+        "spec": spec,
         "env": {"ASCEND_PROCESS_LOG_PATH": str(logs)},
         "python": Path(sys.executable),
         "words": {"python": sys.executable},
-        "arm": Arm.BASE,
-        "number": 1,
         "digest": "d",
         "host": "h",
         "boot_id": "b",
@@ -68,15 +68,15 @@ def setup(folder: Path, plan: Serve, **facts: Any) -> Setup:
         "say": lambda _: None,
         "keep": keep,
     }
-    return Setup(**{**given, **facts})
+    return RoundContext(**{**given, **facts})
 
 
-def climbed(folder: Path, *arguments: str, **facts: Any) -> Round:
-    return ramp.run(setup(folder, serve(*arguments, **facts)))
+def ramped(folder: Path, *arguments: str, **facts: Any) -> Round:
+    return ramp.run_round(context(folder, serve(*arguments, **facts)))
 
 
 def test_a_service_that_holds_passes_with_numbers(tmp_path: Path) -> None:
-    found = climbed(tmp_path)
+    found = ramped(tmp_path)
     assert (found.observed, found.complete, found.exit_code) == ("pass", True, None)
     assert [each.concurrency for each in found.steps] == [1, 2, 4, 8]
     assert [each.ok for each in found.steps] == [3, 4, 8, 16]
@@ -92,27 +92,27 @@ def test_a_service_that_holds_passes_with_numbers(tmp_path: Path) -> None:
 
 
 def test_the_log_tells_the_load_where_metrics_do_not(tmp_path: Path) -> None:
-    found = climbed(tmp_path, "--no-metrics", concurrency=(1, 4))
+    found = ramped(tmp_path, "--no-metrics", concurrency=(1, 4))
     load = found.steps[-1].load
     assert (load.source, load.running, load.waiting, load.cache_percent) == ("log", 4, 0, 1.1)
 
 
-def test_a_crash_at_eight_ends_the_ladder_there_and_names_the_first_scene(tmp_path: Path) -> None:
-    found = climbed(tmp_path, "--crash-at", "8", concurrency=(1, 2, 4, 8, 16))
+def test_a_crash_at_eight_ends_the_ladder_there_and_names_the_first_fault(tmp_path: Path) -> None:
+    found = ramped(tmp_path, "--crash-at", "8", concurrency=(1, 2, 4, 8, 16))
     assert (found.observed, found.failed_at, found.reached) == ("fault:mte-out-of-range", 8, 4)
     assert [each.concurrency for each in found.steps] == [1, 2, 4, 8]
     assert found.steps[-1].unsent > 0
     assert found.exit_code == 1
-    assert found.scene is not None
-    assert "plog-" in found.scene.where
-    assert found.scene.where.endswith(":2")
+    assert found.first_fault is not None
+    assert "plog-" in found.first_fault.where
+    assert found.first_fault.where.endswith(":2")
     assert (tmp_path / "triage.json").exists()
 
 
 @pytest.mark.parametrize(
     ("flag", "observed", "said"),
     [
-        ("--oom-at", "fault:oom", "the first scene is"),
+        ("--oom-at", "fault:oom", "the first fault is at"),
         ("--plain-exit-at", "fault:crash", "ended with code 3"),
         ("--kill-at", "error", "killed from outside (signal 9)"),
         ("--refuse-at", "fault:request-failed", "first error"),
@@ -123,20 +123,24 @@ def test_a_crash_at_eight_ends_the_ladder_there_and_names_the_first_scene(tmp_pa
 )
 def test_each_way_to_fail_has_its_own_word(tmp_path: Path, flag: str, observed: str, said: str) -> None:
     tokens = 24 if flag == "--garbage-at" else 12
-    found = ramp.run(replace(setup(tmp_path, serve(flag, "4", concurrency=(1, 2, 4), max_tokens=tokens)), settle=0.5))
+    found = ramp.run_round(
+        replace(context(tmp_path, serve(flag, "4", concurrency=(1, 2, 4), max_tokens=tokens)), settle=0.5)
+    )
     assert (found.observed, found.failed_at) == (observed, 4)
     assert said.replace("12 times", "24 times") in found.why
 
 
 def test_a_hang_is_told_in_time_and_is_not_called_slow(tmp_path: Path) -> None:
-    found = ramp.run(replace(setup(tmp_path, serve("--hang-at", "4", stall=1, concurrency=(1, 2, 4))), settle=0.2))
+    found = ramp.run_round(
+        replace(context(tmp_path, serve("--hang-at", "4", stall=1, concurrency=(1, 2, 4))), settle=0.2)
+    )
     assert (found.observed, found.failed_at) == ("fault:stalled", 4)
     assert "no byte for 1 s" in found.why
     assert found.steps[-1].seconds < 8
 
 
 def test_slow_is_not_broken(tmp_path: Path) -> None:
-    found = climbed(tmp_path, "--slow", "0.006", stall=2, concurrency=(1, 4))
+    found = ramped(tmp_path, "--slow", "0.006", stall=2, concurrency=(1, 4))
     assert found.observed == "pass"
     one, four = found.steps
     assert one.tpot is not None
@@ -145,26 +149,26 @@ def test_slow_is_not_broken(tmp_path: Path) -> None:
 
 
 def test_rounding_at_a_tie_is_no_corruption(tmp_path: Path) -> None:
-    found = climbed(tmp_path, "--tie-at", "4", concurrency=(1, 2, 4))
+    found = ramped(tmp_path, "--tie-at", "4", concurrency=(1, 2, 4))
     assert found.observed == "pass"
     assert [each.ties for each in found.steps][:2] == [0, 0]
     assert found.steps[-1].ties > 0
 
 
 def test_a_service_that_must_be_exact_may_not_even_round(tmp_path: Path) -> None:
-    found = climbed(tmp_path, "--tie-at", "4", concurrency=(1, 2, 4), exact=True)
+    found = ramped(tmp_path, "--tie-at", "4", concurrency=(1, 2, 4), exact=True)
     assert found.observed == "fault:silent"
 
 
 def test_without_likelihoods_a_difference_is_no_verdict(tmp_path: Path) -> None:
-    found = climbed(tmp_path, "--no-logprobs", "--corrupt-at", "4", concurrency=(1, 4))
+    found = ramped(tmp_path, "--no-logprobs", "--corrupt-at", "4", concurrency=(1, 4))
     assert found.observed == "error"
     assert "rounding cannot be ruled out" in found.why
-    assert climbed(tmp_path / "fine", "--no-logprobs", concurrency=(1, 4)).observed == "pass"
+    assert ramped(tmp_path / "fine", "--no-logprobs", concurrency=(1, 4)).observed == "pass"
 
 
 def test_no_text_at_all_is_corruption_already_alone(tmp_path: Path) -> None:
-    found = climbed(tmp_path, "--always-garbage", max_tokens=32)
+    found = ramped(tmp_path, "--always-garbage", max_tokens=32)
     assert (found.observed, found.failed_at) == ("fault:silent", 1)
 
 
@@ -176,7 +180,7 @@ def test_no_text_at_all_is_corruption_already_alone(tmp_path: Path) -> None:
     ],
 )
 def test_a_service_that_does_not_start_is_an_error(tmp_path: Path, flag: str, said: str) -> None:
-    found = climbed(tmp_path, flag, ready=1 if flag == "--never-ready" else 20)
+    found = ramped(tmp_path, flag, ready=1 if flag == "--never-ready" else 20)
     assert (found.observed, found.steps) == ("error", ())
     assert said in found.why
 
@@ -185,9 +189,9 @@ def test_a_service_that_somebody_else_started_is_loaded_by_its_address(tmp_path:
     from backproof.serving import service
 
     plan = serve(concurrency=(1, 2))
-    command, port = service.argv(plan, (), {})
-    with service.started(plan, command, port, env={}, folder=tmp_path, say=lambda _: None) as running:
-        found = ramp.run(setup(tmp_path / "round", plan, url=running.url, logs=None))
+    command, port = service.build_command(plan, (), {})
+    with service.start_service(plan, command, port, env={}, folder=tmp_path, say=lambda _: None) as running:
+        found = ramp.run_round(context(tmp_path / "round", plan, url=running.url, logs=None))
     assert (found.origin, found.observed) == ("url", "pass")
 
 
@@ -197,38 +201,38 @@ def test_the_command_is_the_plans_with_its_open_words_filled_in() -> None:
     words = {"python": "/opt/py", "model": "/weights"}
     graph = '{"cudagraph_mode":"FULL_DECODE_ONLY"}'
     plan = serve(command=("{python}", "-m", "x", "{model}"))
-    command, port = service.argv(plan, ("--port=8027", "--compilation-config", graph), words)
+    command, port = service.build_command(plan, ("--port=8027", "--compilation-config", graph), words)
     assert command == ("/opt/py", "-m", "x", "/weights", "--port=8027", "--compilation-config", graph)
     assert port == 8027
-    command, port = service.argv(plan, (), words)
+    command, port = service.build_command(plan, (), words)
     assert command[-2:] == ("--port", str(port))
     with pytest.raises(PlanError, match=r"needs \{model\}"):
-        service.argv(plan, (), {"python": "p", "model": ""})
+        service.build_command(plan, (), {"python": "p", "model": ""})
 
 
 def test_a_stopped_round_goes_on_where_it_was(tmp_path: Path) -> None:
-    whole = climbed(tmp_path)
+    whole = ramped(tmp_path)
     part = whole.model_copy(update={"steps": whole.steps[:2], "complete": False, "observed": ""})
     plan = serve("--crash-at", "8")
-    resumed = ramp.run(setup(tmp_path, plan, known=part))
+    resumed = ramp.run_round(context(tmp_path, plan, earlier=part))
     assert resumed.steps[:2] == part.steps
     assert resumed.failed_at == 8
-    assert ramp.run(setup(tmp_path, plan, known=resumed)) == resumed
-    other = ramp.run(setup(tmp_path, serve(), known=resumed, digest="another host"))
+    assert ramp.run_round(context(tmp_path, plan, earlier=resumed)) == resumed
+    other = ramp.run_round(context(tmp_path, serve(), earlier=resumed, digest="another host"))
     assert other.observed == "pass"
     assert other.steps[0] != resumed.steps[0]
 
 
 def test_a_budget_tries_the_step_that_fails_before_the_others(tmp_path: Path) -> None:
     plan = serve("--crash-at", "8", fails_at=8, concurrency=(1, 2, 4, 8, 16))
-    found = ramp.run(setup(tmp_path, plan, budget=Budget(limit=60).start()))
+    found = ramp.run_round(context(tmp_path, plan, budget=Budget(limit=60).start()))
     assert [each.concurrency for each in found.steps] == [1, 8]
     assert found.observed == "fault:mte-out-of-range"
 
 
 def test_a_spent_budget_leaves_the_round_open(tmp_path: Path) -> None:
     plan = serve(fails_at=8)
-    found = ramp.run(setup(tmp_path, plan, budget=Budget(limit=60, clock=_Clock(step=8)).start()))
+    found = ramp.run_round(context(tmp_path, plan, budget=Budget(limit=60, clock=_Clock(step=8)).start()))
     assert not found.complete
     assert "the budget left out" in found.why
     assert 0 < len(found.steps) < 4

@@ -14,7 +14,7 @@ from backproof.adapters import background
 from backproof.core.errors import HostError
 from backproof.serving import bench, ramp
 
-from tests.serving.test_ramp import serve, setup
+from tests.serving.test_ramp import context, serve
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -114,12 +114,12 @@ def with_vllm(tmp_path: Path) -> dict[str, str]:
 
 def test_the_targets_own_benchmark_measures_where_there_is_one(tmp_path: Path, with_vllm: dict[str, str]) -> None:
     plan = serve(bench=True, concurrency=(1, 2))
-    made = setup(tmp_path / "round", plan, env={**with_vllm, "ASCEND_PROCESS_LOG_PATH": str(tmp_path)})
-    found = ramp.run(made)
+    made = context(tmp_path / "round", plan, env={**with_vllm, "ASCEND_PROCESS_LOG_PATH": str(tmp_path)})
+    found = ramp.run_round(made)
     assert found.observed == "pass"
     assert found.steps[-1].bench == {"completed": 4.0, "failed": 0.0, "output_throughput": 253.6, "p99_tpot_ms": 31.5}
     assert (tmp_path / "round" / "bench-2.json").exists()
-    without = ramp.run(setup(tmp_path / "other", plan))
+    without = ramp.run_round(context(tmp_path / "other", plan))
     assert [each.bench for each in without.steps] == [None, None]
 
 
@@ -127,5 +127,5 @@ def test_the_targets_own_benchmark_measures_where_there_is_one(tmp_path: Path, w
 def test_a_benchmark_that_says_nothing_is_no_number(tmp_path: Path, text: str) -> None:
     file = tmp_path / "bench.json"
     file.write_text(text)
-    assert bench.read(file) is None
-    assert bench.read(tmp_path / "absent.json") is None
+    assert bench.read_numbers(file) is None
+    assert bench.read_numbers(tmp_path / "absent.json") is None

@@ -15,8 +15,8 @@ from backproof.devices.lent_packages import carried
 from backproof.kit.serving import UpstreamTests
 from backproof.records.upstream_tests import ArmTests, OwnTest
 from backproof.upstream_tests import compare
-from backproof.upstream_tests.arm import Arrangement, run_arm
-from backproof.upstream_tests.worker import Shift, junit_name
+from backproof.upstream_tests.arm import ArmJob, run_arm
+from backproof.upstream_tests.worker import TestJob, junit_name
 
 OPS = """
 import os, pathlib, pytest, signal, time
@@ -81,7 +81,7 @@ class Repository:
         hashes = facts.pop("hashes", {str(self.file): hashlib.sha256(self.file.read_bytes()).hexdigest()})
         plan = UpstreamTests.model_validate({"select": SELECT, "timeout": 60, "repeats": 2, **facts})
         work = self.work / arm.value
-        shift = Shift(
+        test_job = TestJob(
             python=Path(sys.executable),
             env={"PYTHONPATH": str(self.site), "COUNTER": str(self.work / f"{arm}.counter")},
             root=self.root,
@@ -97,7 +97,7 @@ class Repository:
             return logging_to(work / f"{name}.logs")
 
         self.work.mkdir(exist_ok=True)
-        return run_arm(Arrangement(plan=plan, shift=shift, arm=arm, hashes=hashes, logs=logs, say=lambda _: None))
+        return run_arm(ArmJob(plan=plan, test_job=test_job, arm=arm, hashes=hashes, logs=logs, say=lambda _: None))
 
 
 @pytest.fixture
@@ -109,7 +109,7 @@ def outcomes(found: ArmTests) -> dict[str, str]:
     return {each.test.partition("::")[2]: each.outcome for each in found.tests}
 
 
-def test_both_arms_with_a_crash_a_flaky_test_and_a_first_scene(repository: Repository) -> None:
+def test_both_arms_with_a_crash_a_flaky_test_and_a_first_fault(repository: Repository) -> None:
     base, fixed = repository.run(Arm.BASE), repository.run(Arm.FIXED)
     assert outcomes(base) == {
         "test_fine": "passed",
@@ -122,11 +122,11 @@ def test_both_arms_with_a_crash_a_flaky_test_and_a_first_scene(repository: Repos
     }
     crashed = next(each for each in base.tests if each.outcome == "crashed")
     assert "signal SIGABRT" in crashed.message
-    assert crashed.scene is not None
-    assert crashed.scene.kind == "mte-out-of-range"
+    assert crashed.first_fault is not None
+    assert crashed.first_fault.kind == "mte-out-of-range"
     assert (crashed.runs, crashed.bad) == (2, 2)
     assert base.strange == fixed.strange == ""
-    said = {each.test.partition("::")[2]: each.verdict for each in compare.compared([base, fixed])}
+    said = {each.test.partition("::")[2]: each.verdict for each in compare.compare_arms([base, fixed])}
     assert said == {
         "test_fine": "fine",
         "test_rows": "mended",
@@ -136,17 +136,17 @@ def test_both_arms_with_a_crash_a_flaky_test_and_a_first_scene(repository: Repos
         "test_skipped": "fine",
         "test_flaky": "flaky",
     }
-    outcome, sentence = compare.outcome([base, fixed], compare.compared([base, fixed]), "")
+    outcome, sentence = compare.judge_tests([base, fixed], compare.compare_arms([base, fixed]), "")
     assert outcome is Outcome.PASS
     assert "(2 mended, 1 flaky)" in sentence
-    spoiled = compare.outcome([base, fixed], compare.compared([base, fixed]), "a card went bad")
+    spoiled = compare.judge_tests([base, fixed], compare.compare_arms([base, fixed]), "a card went bad")
     assert spoiled == (Outcome.ERROR, "a card went bad")
 
 
 def test_other_code_than_the_arms_says_nothing_of_it(repository: Repository) -> None:
     found = repository.run(Arm.FIXED, hashes={str(repository.file): "0" * 64}, select=["tests/test_ops.py::test_fine"])
     assert "not the code of this arm" in found.strange
-    assert compare.outcome([found], compare.compared([found]), "")[0] is Outcome.ERROR
+    assert compare.judge_tests([found], compare.compare_arms([found]), "")[0] is Outcome.ERROR
 
 
 def test_what_hangs_is_stopped_and_its_time_is_not_paid_twice(repository: Repository) -> None:
@@ -164,7 +164,7 @@ def test_a_process_that_dies_at_import_loses_its_file_only(repository: Repositor
     dead, fine = found.tests
     assert (dead.outcome, fine.outcome) == ("not-run", "passed")
     assert "ended with code 9 outside any test" in dead.message
-    assert compare.outcome([found], compare.compared([found]), "")[0] is Outcome.ERROR
+    assert compare.judge_tests([found], compare.compare_arms([found]), "")[0] is Outcome.ERROR
 
 
 def test_nothing_selected_is_an_error(repository: Repository) -> None:
@@ -196,9 +196,9 @@ def of(test: str, outcome: str, runs: int = 1, bad: int = 0) -> OwnTest:
 )
 def test_arms_held_against_each_other(base: OwnTest | None, fixed: OwnTest, verdict: str, outcome: Outcome) -> None:
     arms = [ArmTests(arm=Arm.BASE, tests=(base,) if base else ()), ArmTests(arm=Arm.FIXED, tests=(fixed,))]
-    (found,) = compare.compared(arms)
+    (found,) = compare.compare_arms(arms)
     assert found.verdict == verdict
-    assert compare.outcome(arms, [found], "")[0] is outcome
+    assert compare.judge_tests(arms, [found], "")[0] is outcome
 
 
 def test_junit_is_red_only_where_the_backport_or_the_run_is_wrong() -> None:
@@ -208,7 +208,7 @@ def test_junit_is_red_only_where_the_backport_or_the_run_is_wrong() -> None:
         ArmTests(arm=Arm.BASE, tests=(of(bad.test, "passed"), both, of("m", "failed", 1, 1))),
         ArmTests(arm=Arm.FIXED, tests=(bad, both, flaky, of("m", "passed"), of("h", "hung", 1, 1))),
     ]
-    suites = ET.fromstring(compare.junit(arms, compare.compared(arms)))  # noqa: S314 - our own text
+    suites = ET.fromstring(compare.build_junit(arms, compare.compare_arms(arms)))  # noqa: S314 - our own text
     assert [each.get("name") for each in suites] == [
         "the target's own tests on base",
         "the target's own tests on fixed",

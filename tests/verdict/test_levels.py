@@ -51,7 +51,7 @@ def served(folder: Folder, record: DeviceInventory | None, rounds: list[Round], 
     """The stage serve as it would be after these rounds."""
     proof = folder.proof("serve/load/round.json", "{}", "a round")
     plan = serve(concurrency=(1, 2, 8))
-    cases = arms.cases(plan, rounds, {(arm, 1): (proof,) for arm in Arm})
+    cases = arms.judge_arms(plan, rounds, {(arm, 1): (proof,) for arm in Arm})
     whole = ServeRecord(inventory=record, rounds=tuple(rounds), cases=cases)
     folder.stage("serve", evidence=(folder.record("serve", whole), proof), **facts)
 

@@ -147,7 +147,7 @@ def experiment(
         )
         served = next(table for table in ctx.plan.serve if table.id == chosen.serve)
         if dry_run:
-            row(f"{name}: {conducting.prepare(chosen, served, ctx.plan.baseline.arguments)[1]}")
+            row(f"{name}: {conducting.prepare_sides(chosen, served, ctx.plan.baseline.arguments)[1]}")
             return
         asked = experiments.Options(experiment=chosen, serve=served, budget=time_budget.parse(span), model=model)
         runner.add_beside(replace(ctx, options=asked), experiments)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import Field, ValidationError
 
-from backproof.core.errors import PersonNeeded, PlanError
+from backproof.core.errors import NeedsReview, PlanError
 from backproof.core.model import Record
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ def insert(source: bytes, insertion: Insertion) -> bytes | None:
     """The file with the statements behind the anchor; None when they stand there already.
 
     Raises:
-        PersonNeeded: the anchor is missing or met twice, or the file is not Python.
+        NeedsReview: the anchor is missing or met twice, or the file is not Python.
     """
     from backproof.kit.statement_editor import insert_behind  # noqa: PLC0415 - libcst: only where a fix-up is applied
 
@@ -67,8 +67,8 @@ def insert(source: bytes, insertion: Insertion) -> bytes | None:
     return None if edit.present else edit.source
 
 
-def _refused(insertion: Insertion, why: str) -> PersonNeeded:
-    return PersonNeeded(
+def _refused(insertion: Insertion, why: str) -> NeedsReview:
+    return NeedsReview(
         f"{insertion.file}: the fix-up cannot be placed",
         why=why,
         next_step="look at the file on this branch and correct the fix-up's anchor, or drop the fix-up from the plan",

@@ -1,4 +1,4 @@
-"""What rounds under load leave in the run folder. Here, below the stages, because the verdict reads it too."""
+"""What rounds under load leave in the run folder, as data: the verdict reads it, too."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from backproof.core.model import Arm, Evidence, Record
 from backproof.records.proof import Case, DeviceInventory  # noqa: TC001 - pydantic reads them
 
 StepOutcome = Literal["pass", "failed", "stalled", "corrupt", "differs"]
-"""`differs`: outputs are not the same and nothing shows whether that is rounding or corruption."""
+"""`differs`: the outputs are not the same, and nothing shows whether that is rounding or corruption."""
 
 
 class Spread(Record):
@@ -23,7 +23,7 @@ class Spread(Record):
 
 
 class Load(Record):
-    """The most that the service said of itself during a step; None where it did not say."""
+    """The highest values that the service reported during a step; None is what it did not report."""
 
     running: float | None = None
     waiting: float | None = None
@@ -32,7 +32,7 @@ class Load(Record):
 
 
 class Output(Record):
-    """What one fixed prompt got, decoded greedily."""
+    """The answer to one fixed prompt, decoded greedily."""
 
     text: str
     tokens: tuple[str, ...] = ()
@@ -62,8 +62,8 @@ class Step(Record):
     bench: dict[str, float] | None = Field(default=None, description="what `vllm bench serve` measured")
 
 
-class Scene(Record):
-    """The first scene in the logs of a round that failed."""
+class LoggedFault(Record):
+    """The first fault in the logs of a process that failed, as triage named it."""
 
     kind: str
     where: str
@@ -76,7 +76,7 @@ class Scene(Record):
 class Round(Record):
     """One start of the service on one arm, and the steps that it took."""
 
-    schema_version: Literal[1] = 1
+    schema_version: Literal[2] = 2
     serve: str
     arm: Arm
     number: int
@@ -85,34 +85,34 @@ class Round(Record):
     command: str
     host: str
     boot_id: str
-    complete: bool = Field(default=False, description="false while steps are missing: it is gone on with")
+    complete: bool = Field(default=False, description="false while steps are missing: the next run continues it")
     steps: tuple[Step, ...] = ()
     reference: tuple[Output, ...] = Field(
-        default=(), description="each prompt alone: what later outputs are held against"
+        default=(), description="each prompt alone: the outputs that later ones are compared with"
     )
     observed: str = Field(default="", description="pass, fault:<kind>, or error")
     why: str = ""
     exit_code: int | None = None
-    scene: Scene | None = None
-    spoiled: str = Field(default="", description="why it says nothing: a card went bad")
+    first_fault: LoggedFault | None = None
+    spoiled: str = Field(default="", description="why it shows nothing: a card went bad")
 
     @property
     def failed_at(self) -> int | None:
-        return next((each.concurrency for each in self.steps if each.outcome != "pass"), None)
+        return next((step.concurrency for step in self.steps if step.outcome != "pass"), None)
 
     @property
     def reached(self) -> int:
         """The highest concurrency that passed."""
-        return max((each.concurrency for each in self.steps if each.outcome == "pass"), default=0)
+        return max((step.concurrency for step in self.steps if step.outcome == "pass"), default=0)
 
 
 class ServeRecord(Record):
     """serve/serve.json."""
 
-    schema_version: Literal[1] = 1
+    schema_version: Literal[2] = 2
     device_facts: dict[str, str] = {}
     inventory: DeviceInventory | None = Field(default=None, description="None: no device, so this shows nothing of one")
     rounds: tuple[Round, ...] = ()
     cases: tuple[Case, ...] = ()
-    not_run: tuple[str, ...] = Field(default=(), description="what the budget or the verdict left out, and why")
+    not_run: tuple[str, ...] = Field(default=(), description="rounds that were left out, and why")
     evidence: tuple[Evidence, ...] = ()

@@ -1,4 +1,4 @@
-"""What the target's own tests leave in the run folder. Here, below the story, which shows it."""
+"""What the target's own tests leave in the run folder, as data: the loaded run shows it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Literal
 from pydantic import Field
 
 from backproof.core.model import Arm, Evidence, Record
-from backproof.records.serving import Scene  # noqa: TC001 - pydantic reads it
+from backproof.records.serving import LoggedFault  # noqa: TC001 - pydantic reads it
 
 TestOutcome = Literal["passed", "failed", "error", "skipped", "crashed", "hung", "not-run"]
 
@@ -21,7 +21,7 @@ class OwnTest(Record):
     bad: int = Field(default=0, description="runs that failed or took the process with them")
     message: str = ""
     seconds: float = 0
-    scene: Scene | None = None
+    first_fault: LoggedFault | None = None
 
     @property
     def flaky(self) -> bool:
@@ -39,11 +39,11 @@ class ArmTests(Record):
     arm: Arm
     tests: tuple[OwnTest, ...] = ()
     loaded: dict[str, str] = Field(default={}, description="files of the patch that were loaded, with their SHA-256")
-    strange: str = Field(default="", description="why this says nothing of the arm")
+    strange: str = Field(default="", description="why this shows nothing of the arm")
     evidence: tuple[Evidence, ...] = ()
 
     def count(self, outcome: TestOutcome) -> int:
-        return sum(each.outcome == outcome for each in self.tests)
+        return sum(test.outcome == outcome for test in self.tests)
 
 
 class Compared(Record):
@@ -57,7 +57,7 @@ class Compared(Record):
 class UpstreamRecord(Record):
     """upstream-tests/upstream-tests.json."""
 
-    schema_version: Literal[1] = 1
+    schema_version: Literal[2] = 2
     device_facts: dict[str, str] = {}
     stand_in: bool = True
     arms: tuple[ArmTests, ...] = ()
@@ -66,9 +66,9 @@ class UpstreamRecord(Record):
 
     @property
     def changed(self) -> tuple[Compared, ...]:
-        """The tests of which there is something to say."""
-        return tuple(each for each in self.compared if each.verdict != "fine")
+        """The tests with anything to report."""
+        return tuple(test for test in self.compared if test.verdict != "fine")
 
     @property
     def not_run(self) -> tuple[tuple[Arm, OwnTest], ...]:
-        return tuple((arm.arm, each) for arm in self.arms for each in arm.tests if each.outcome == "not-run")
+        return tuple((arm.arm, test) for arm in self.arms for test in arm.tests if test.outcome == "not-run")

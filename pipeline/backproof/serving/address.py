@@ -1,6 +1,6 @@
 """serve-check of a service that somebody else started: its address is all that is known.
 
-What it shows is said, and counts for no level: nothing tells which code it runs, nor on what.
+Its result is shown and counts for no level: nothing tells which code the service runs, nor on what.
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING
 
 from backproof.devices import emulator
 from backproof.host.identity import read_identity
-from backproof.serving.check import check
+from backproof.serving.check import check_serving
 from backproof.serving.testbed import Testbed
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
 
     from backproof.core.model import Arm
     from backproof.core.time_budget import Budget
@@ -24,32 +24,28 @@ if TYPE_CHECKING:
     from backproof.rundir.ledger import Ledger
 
 FILE = "address.json"
-"""Not the record of a stage: no verdict reads this."""
+"""Not serve.json: no verdict reads this."""
 
 
 def check_address(
     ledger: Ledger, folder: str, serve: Serve, url: str, arm: Arm, *, budget: Budget, say: Callable[[str], None]
 ) -> ServeRecord:
-    """The steps of one [[serve]] against an address; `arm` is what the user says that runs there."""
+    """Run the steps of one [[serve]] against an address; `arm` is the one that runs there, as the user claims."""
     here = read_identity()
-
-    def install(_: Arm) -> nullcontext[Mapping[str, str | None]]:
-        return nullcontext({})
-
-    with ledger.locked(), emulator.opened(Path(), ledger.folder, {}) as nothing:
-        bed = Testbed(
+    with ledger.locked(), emulator.opened(Path(), ledger.folder, {}) as session:
+        testbed = Testbed(
             ledger=ledger,
             python=Path(),
             words={},
             env={},
             facts={"host": here.host, "boot_id": here.boot_id, "url": url},
-            session=nothing,
-            install=install,
+            session=session,
+            install=lambda _: nullcontext({}),
             budget=budget.start(),
             say=say,
             url=url,
             folder=folder,
         )
-        found = check(bed, serve, (), (arm,))
-        ledger.write(f"{folder}/{FILE}", found)
-    return found
+        record = check_serving(testbed, serve, (), (arm,))
+        ledger.write(f"{folder}/{FILE}", record)
+    return record

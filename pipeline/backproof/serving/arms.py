@@ -1,4 +1,4 @@
-"""Rounds of several arms held against each other: their order, whether they may be compared, and what they mean."""
+"""Rounds of several arms compared: their order, whether they may be compared, and what they mean."""
 
 from __future__ import annotations
 
@@ -17,81 +17,81 @@ if TYPE_CHECKING:
     from backproof.records.serving import Round
 
 MODEL = "serve"
-"""What stands in a case where a check has its operator model."""
+"""Stands in a case where a check has its operator model."""
 
 
-def sequence(serve: Serve, arms: Sequence[Arm], seed: int) -> tuple[tuple[Arm, int], ...]:
-    """Which arm runs when. A host that warms up or wears out over an hour must not look like a difference of arms."""
+def order_rounds(serve: Serve, arms: Sequence[Arm], seed: int) -> tuple[tuple[Arm, int], ...]:
+    """Return arm and number of each round. A host that warms up or wears out must not look like a difference of arms."""
     rounds = [(arm, number) for number in range(1, serve.repeats + 1) for arm in arms]
     if serve.order == "random":
         random.Random(seed).shuffle(rounds)  # noqa: S311 - the seed is in the record, so that anybody gets this order
     if serve.order == "listed":
-        rounds.sort(key=lambda each: arms.index(each[0]))
+        rounds.sort(key=lambda pair: arms.index(pair[0]))
     return tuple(rounds)
 
 
-def incomparable(rounds: Sequence[Round]) -> str:
-    """Why these rounds must not be compared; empty when they come from one host in one boot."""
-    places = sorted({(each.host, each.boot_id) for each in rounds})
+def explain_incomparable(rounds: Sequence[Round]) -> str:
+    """Return why these rounds must not be compared; empty when they come from one host in one boot."""
+    places = sorted({(done.host, done.boot_id) for done in rounds})
     if len(places) < 2:
         return ""
-    shown = ", ".join(f"{host} in boot {boot[:8]}" for host, boot in places)
-    return f"the rounds come from {len(places)} hosts or boots ({shown}): they are not compared"
+    listed = ", ".join(f"{host} in boot {boot[:8]}" for host, boot in places)
+    return f"the rounds come from {len(places)} hosts or boots ({listed}): they are not compared"
 
 
-def cases(
+def judge_arms(
     serve: Serve, rounds: Sequence[Round], evidence: Mapping[tuple[Arm, int], tuple[Evidence, ...]]
 ) -> tuple[Case, ...]:
-    """One case per arm over all its rounds."""
-    refused = incomparable(rounds)
-    base = [each for each in rounds if each.arm is Arm.BASE]
-    needed = min((each.failed_at for each in base if each.failed_at), default=max(serve.concurrency))
-    found = []
+    """Return one case per arm over all its rounds."""
+    refusal = explain_incomparable(rounds)
+    base = [done for done in rounds if done.arm is Arm.BASE]
+    needed = min((done.failed_at for done in base if done.failed_at), default=max(serve.concurrency))
+    cases = []
     for arm in Arm:
-        own = [each for each in rounds if each.arm is arm]
+        own = [done for done in rounds if done.arm is arm]
         if not own:
             continue
-        observed, why = ("error", refused) if refused else _observed(serve, arm, own, needed)
-        proof = tuple(each for number in own for each in evidence.get((arm, number.number), ()))
-        found.append(_case(serve, own, (observed, why + _chance(base, arm, own)), proof))
-    return tuple(found)
+        observed, why = ("error", refusal) if refusal else _summarise_rounds(serve, arm, own, needed)
+        proof = tuple(item for done in own for item in evidence.get((arm, done.number), ()))
+        cases.append(_build_case(serve, own, (observed, why + _describe_chance(base, arm, own)), proof))
+    return tuple(cases)
 
 
-def _observed(serve: Serve, arm: Arm, rounds: Sequence[Round], needed: int) -> tuple[str, str]:
-    """One word over the rounds of an arm. A bad card says nothing, whatever it showed."""
-    if spoiled := next((each.spoiled for each in rounds if each.spoiled), ""):
+def _summarise_rounds(serve: Serve, arm: Arm, rounds: Sequence[Round], needed: int) -> tuple[str, str]:
+    """Return one word over the rounds of an arm, and why. After a card went bad, no result counts."""
+    if spoiled := next((done.spoiled for done in rounds if done.spoiled), ""):
         return "error", spoiled
-    faults = [each for each in rounds if each.observed.startswith("fault:")]
+    faults = [done for done in rounds if done.observed.startswith("fault:")]
     if arm is Arm.BASE:
-        # The fault that is looked for, if any round had it: another fault beside it is a fact, too, but not the first.
-        faults.sort(key=lambda each: each.observed != serve.expect.base)
+        # The expected fault, if any round had it: another fault beside it is a fact, too, but not the first.
+        faults.sort(key=lambda done: done.observed != serve.expect.base)
     if faults:
         return faults[0].observed, faults[0].why
-    if bad := next((each for each in rounds if each.observed != "pass"), None):
+    if bad := next((done for done in rounds if done.observed != "pass"), None):
         return "error", bad.why
-    short = next((each for each in rounds if not each.complete and each.reached < needed), None)
+    short = next((done for done in rounds if not done.complete and done.reached < needed), None)
     if short:
         return "error", f"it only reached {short.reached} at once, {needed} are needed: {short.why}"
-    return "pass", f"held up to {min(each.reached for each in rounds)} at once"
+    return "pass", f"held up to {min(done.reached for done in rounds)} at once"
 
 
-def _chance(base: Sequence[Round], arm: Arm, own: Sequence[Round]) -> str:
-    """The numbers of a flaky outcome."""
+def _describe_chance(base: Sequence[Round], arm: Arm, own: Sequence[Round]) -> str:
+    """Return the numbers of a flaky outcome."""
     if len(own) < 2 and len(base) < 2:
         return ""
-    failed = sum(each.observed.startswith("fault:") for each in own)
-    said = f" ({failed} of {len(own)} rounds failed"
+    failed = sum(done.observed.startswith("fault:") for done in own)
+    text = f" ({failed} of {len(own)} rounds failed"
     if arm is not Arm.BASE and base:
-        before = sum(each.observed.startswith("fault:") for each in base)
+        before = sum(done.observed.startswith("fault:") for done in base)
         p = fisher.exact(failed, len(own), before, len(base))
-        said += f", {before} of {len(base)} on base; Fisher's exact p = {p:.3g}"
-    return f"{said})"
+        text += f", {before} of {len(base)} on base; Fisher's exact p = {p:.3g}"
+    return f"{text})"
 
 
-def _case(serve: Serve, rounds: Sequence[Round], showed: tuple[str, str], evidence: tuple[Evidence, ...]) -> Case:
-    (observed, why), arm = showed, rounds[0].arm
+def _build_case(serve: Serve, rounds: Sequence[Round], result: tuple[str, str], evidence: tuple[Evidence, ...]) -> Case:
+    (observed, why), arm = result, rounds[0].arm
     verdict = judge.judge(serve.expect, arm, observed)
-    failed = [each for each in rounds if each.failed_at is not None]
+    failed = [done for done in rounds if done.failed_at is not None]
     return Case(
         check=serve.id,
         model=MODEL,
@@ -101,11 +101,11 @@ def _case(serve: Serve, rounds: Sequence[Round], showed: tuple[str, str], eviden
         observed=observed,
         verdict=verdict,
         sentence=f"{serve.id} on {arm}: {verdict.replace('-', ' ')}: {observed}: {why}"[:2000],
-        steps=sum(len(each.steps) for each in rounds),
+        steps=sum(len(done.steps) for done in rounds),
         steps_failed=len(failed),
         faults={observed.removeprefix("fault:"): len(failed)} if observed.startswith("fault:") else {},
-        observations={"failed_at": sorted({each.failed_at for each in failed if each.failed_at})},
-        first=next((each.scene.verdict for each in failed if each.scene), "")[:1000],
-        seconds=round(sum(step.seconds for each in rounds for step in each.steps), 3),
+        observations={"failed_at": sorted({done.failed_at for done in failed if done.failed_at})},
+        first=next((done.first_fault.verdict for done in failed if done.first_fault), "")[:1000],
+        seconds=round(sum(step.seconds for done in rounds for step in done.steps), 3),
         evidence=evidence,
     )

@@ -1,12 +1,13 @@
 """`vllm bench serve` of the target, where it has one: its numbers are those that its own project compares.
 
-Only numbers are taken from it. Whether requests failed and whether outputs are right is told by our own requests, which
+Only numbers are taken from it. Whether requests failed and whether outputs are right is judged by our own requests, which
 send fixed prompts; the benchmark's are random.
 """
 
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from backproof.adapters import proc
@@ -33,60 +34,61 @@ _KEYS: Final = (
 _LIMIT: Final = 64 * 1024 * 1024
 
 
-def there(python: Path, env: Mapping[str, str]) -> bool:
-    """Whether the target has it. `vllm` itself is imported by that look-up in the target, never here."""
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Benchmark:
+    """One run of the target's benchmark against a service; `result` is the file that it writes."""
+
+    python: Path
+    env: Mapping[str, str]
+    url: str
+    model: str
+    concurrency: int
+    requests: int
+    max_tokens: int
+    result: Path
+    timeout: float
+
+
+def has_benchmark(python: Path, env: Mapping[str, str]) -> bool:
+    """Ask the target for it. `vllm` itself is imported by that look-up in the target, never here."""
     return proc.run([str(python), *_ASK], env=proc.environment(env), timeout=120).code == 0
 
 
-def argv(
-    python: Path, *, url: str, model: str, concurrency: int, requests: int, max_tokens: int, into: Path
-) -> list[str]:
+def run_benchmark(benchmark: Benchmark) -> dict[str, float] | None:
+    """Return its numbers; None when it gave none (a benchmark that fails is no failure of the service)."""
+    benchmark.result.unlink(missing_ok=True)
+    log = benchmark.result.with_suffix(".log")
+    proc.run(_build_argv(benchmark), env=proc.environment(benchmark.env), timeout=benchmark.timeout, tee=log)
+    return read_numbers(benchmark.result)
+
+
+def _build_argv(benchmark: Benchmark) -> list[str]:
     options = {
         "--backend": "openai",
-        "--base-url": url,
+        "--base-url": benchmark.url,
         "--endpoint": "/v1/completions",
-        "--model": model,
+        "--model": benchmark.model,
         "--dataset-name": "random",
         "--random-input-len": "512",
-        "--random-output-len": str(max_tokens),
-        "--num-prompts": str(requests),
-        "--max-concurrency": str(concurrency),
-        "--result-dir": str(into.parent),
-        "--result-filename": into.name,
+        "--random-output-len": str(benchmark.max_tokens),
+        "--num-prompts": str(benchmark.requests),
+        "--max-concurrency": str(benchmark.concurrency),
+        "--result-dir": str(benchmark.result.parent),
+        "--result-filename": benchmark.result.name,
     }
     words = [word for pair in options.items() for word in pair]
-    return [str(python), "-m", "vllm.entrypoints.cli.main", "bench", "serve", *words, "--ignore-eos", "--save-result"]
+    program = [str(benchmark.python), "-m", "vllm.entrypoints.cli.main", "bench", "serve"]
+    return [*program, *words, "--ignore-eos", "--save-result"]
 
 
-def run(
-    python: Path,
-    *,
-    env: Mapping[str, str],
-    url: str,
-    model: str,
-    concurrency: int,
-    requests: int,
-    max_tokens: int,
-    into: Path,
-    timeout: float,
-) -> dict[str, float] | None:
-    """Its numbers; None when it gave none (a benchmark that fails is no failure of the service)."""
-    into.unlink(missing_ok=True)
-    command = argv(
-        python, url=url, model=model, concurrency=concurrency, requests=requests, max_tokens=max_tokens, into=into
-    )
-    proc.run(command, env=proc.environment(env), timeout=timeout, tee=into.with_suffix(".log"))
-    return read(into)
-
-
-def read(result: Path) -> dict[str, float] | None:
-    """The numbers of a result file; keys that a version does not have are left out."""
+def read_numbers(result: Path) -> dict[str, float] | None:
+    """Return the numbers of a result file; keys that a version does not have are left out."""
     try:
         with result.open("rb") as stream:
-            found = json.loads(stream.read(_LIMIT))
+            content = json.loads(stream.read(_LIMIT))
     except (OSError, ValueError):
         return None
-    if not isinstance(found, dict):
+    if not isinstance(content, dict):
         return None
-    kept = {key: float(found[key]) for key in _KEYS if isinstance(found.get(key), (int, float))}
-    return kept or None
+    numbers = {key: float(content[key]) for key in _KEYS if isinstance(content.get(key), (int, float))}
+    return numbers or None

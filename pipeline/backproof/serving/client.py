@@ -1,4 +1,4 @@
-"""One streamed completion, greedily decoded: what came, when, and what kind of failure it was if it was one.
+"""One streamed completion, greedily decoded: its text, its timing, and the kind of its failure if it failed.
 
 Everything that the service sends is hostile: sizes are bounded, a chunk that cannot be read is a failure of the request.
 """
@@ -6,6 +6,7 @@ Everything that the service sends is hostile: sizes are bounded, a chunk that ca
 from __future__ import annotations
 
 import json
+import math
 import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, Literal
@@ -17,12 +18,12 @@ if TYPE_CHECKING:
 
 Failure = Literal["", "refused", "status", "error", "cut", "stalled", "unreadable"]
 MOST: Final = 256 * 1024
-"""Characters of one reply that are kept."""
+"""Characters of one reply that are stored."""
 CANDIDATES: Final = 2
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Ask:
+class CompletionRequest:
     """One request."""
 
     url: str
@@ -30,10 +31,10 @@ class Ask:
     prompt: str
     max_tokens: int
     candidates: bool = True
-    """Whether to ask for the likeliest tokens: some services refuse that with speculative decoding."""
+    """Ask for the likeliest tokens: some services refuse that with speculative decoding."""
 
-    def body(self) -> dict[str, Any]:
-        asked = {"logprobs": CANDIDATES} if self.candidates else {}
+    def build_body(self) -> dict[str, Any]:
+        candidates = {"logprobs": CANDIDATES} if self.candidates else {}
         return {
             "model": self.model,
             "prompt": self.prompt,
@@ -42,13 +43,13 @@ class Ask:
             "seed": 0,
             "stream": True,
             "stream_options": {"include_usage": True},
-            **asked,
+            **candidates,
         }
 
 
 @dataclass(kw_only=True, slots=True)
 class Reply:
-    """What one request got."""
+    """The answer to one request."""
 
     prompt: int
     failure: Failure = ""
@@ -73,24 +74,24 @@ class Reply:
         return (self.seconds - self.first) / (self.count - 1)
 
 
-def opened(stall: float) -> httpx.AsyncClient:
-    """A client without proxies of the environment: the service is here, or where the user says."""
+def open_client(stall: float) -> httpx.AsyncClient:
+    """Return a client without proxies of the environment: the service is here, or where the user says."""
     limits = httpx.Limits(max_connections=None, max_keepalive_connections=0)
     return httpx.AsyncClient(
         timeout=httpx.Timeout(30, read=stall, pool=None), limits=limits, trust_env=False, follow_redirects=False
     )
 
 
-async def complete(client: httpx.AsyncClient, ask: Ask, number: int) -> Reply:
+async def send_request(client: httpx.AsyncClient, request: CompletionRequest, number: int) -> Reply:
     """Send one request and read its stream to the end; a failure is in the reply, never raised."""
     reply = Reply(prompt=number)
     started = time.monotonic()
     try:
-        async with client.stream("POST", f"{ask.url}/v1/completions", json=ask.body()) as response:
+        async with client.stream("POST", f"{request.url}/v1/completions", json=request.build_body()) as response:
             if response.status_code != httpx.codes.OK:
-                reply.failure, reply.why = "status", f"HTTP {response.status_code}: {await _head(response)}"
+                reply.failure, reply.why = "status", f"HTTP {response.status_code}: {await _read_start(response)}"
             else:
-                await _read(response, reply, started)
+                await _read_stream(response, reply, started)
     except httpx.ReadTimeout:
         reply.failure, reply.why = "stalled", f"no byte for {client.timeout.read:.0f} s after {reply.count} tokens"
     except (httpx.ConnectError, httpx.ConnectTimeout) as error:
@@ -101,21 +102,21 @@ async def complete(client: httpx.AsyncClient, ask: Ask, number: int) -> Reply:
     return reply
 
 
-async def _head(response: httpx.Response) -> str:
+async def _read_start(response: httpx.Response) -> str:
     async for part in response.aiter_text():
         return part[:300]
     return ""
 
 
-async def _read(response: httpx.Response, reply: Reply, started: float) -> None:
+async def _read_stream(response: httpx.Response, reply: Reply, started: float) -> None:
     ended = False
-    async for data in _events(response):
+    async for data in _iterate_events(response):
         if data == "[DONE]":
             ended = True
             break
         try:
-            _take(json.loads(data), reply, started)
-        except (ValueError, TypeError, KeyError, AttributeError, IndexError, RecursionError) as error:
+            _add_chunk(json.loads(data), reply, started)
+        except (ValueError, TypeError, KeyError, AttributeError, IndexError, OverflowError, RecursionError) as error:
             reply.failure, reply.why = "unreadable", f"a chunk that cannot be read ({error}): {data[:200]}"
         if reply.failure:
             return
@@ -123,17 +124,17 @@ async def _read(response: httpx.Response, reply: Reply, started: float) -> None:
         reply.failure, reply.why = "cut", f"the stream ended without a reason after {reply.count} tokens"
 
 
-async def _events(response: httpx.Response) -> AsyncIterator[str]:
-    kept = 0
+async def _iterate_events(response: httpx.Response) -> AsyncIterator[str]:
+    size = 0
     async for line in response.aiter_lines():
-        kept += len(line)
-        if kept > 64 * MOST:
+        size += len(line)
+        if size > 64 * MOST:
             return
         if line.startswith("data:"):
             yield line[5:].strip()
 
 
-def _take(chunk: dict[str, Any], reply: Reply, started: float) -> None:
+def _add_chunk(chunk: dict[str, Any], reply: Reply, started: float) -> None:
     if error := chunk.get("error"):
         reply.failure, reply.why = "error", str(error)[:300]
         return
@@ -145,18 +146,18 @@ def _take(chunk: dict[str, Any], reply: Reply, started: float) -> None:
             reply.first = time.monotonic() - started
         if len(reply.text) < MOST:
             reply.text += str(text)[:MOST]
-            _take_candidates(choice.get("logprobs") or {}, reply)
+            _add_candidates(choice.get("logprobs") or {}, reply)
         reply.count += bool(text)
         reply.finish = str(choice.get("finish_reason") or reply.finish)[:40]
 
 
-def _take_candidates(logprobs: dict[str, Any], reply: Reply) -> None:
-    reply.tokens += [str(each)[:200] for each in logprobs.get("tokens") or []]
-    for each in logprobs.get("top_logprobs") or []:
-        reply.likely.append({str(token)[:200]: _number(value) for token, value in list((each or {}).items())[:20]})
+def _add_candidates(logprobs: dict[str, Any], reply: Reply) -> None:
+    reply.tokens += [str(token)[:200] for token in logprobs.get("tokens") or []]
+    for position in logprobs.get("top_logprobs") or []:
+        candidates = list((position or {}).items())[:20]
+        reply.likely.append({str(token)[:200]: _parse_number(value) for token, value in candidates})
 
 
-def _number(value: Any) -> float | None:
-    """None stands for what is no number: a device that computed NaN answers with it."""
-    found = float(value) if isinstance(value, (int, float)) else float("nan")
-    return found if found == found else None  # noqa: PLR0124 - only NaN differs from itself
+def _parse_number(value: Any) -> float | None:
+    """Return None for what is no number: a device that computed NaN answers with it."""
+    return float(value) if isinstance(value, (int, float)) and not math.isnan(value) else None

@@ -11,6 +11,8 @@ import re
 from typing import TYPE_CHECKING, Final, Literal
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from backproof.records.serving import Output
 
 Sameness = Literal["same", "tie", "differs", "corrupt"]
@@ -23,8 +25,8 @@ _REPEATED: Final = re.compile(r"(.{1,8}?)\1{23,}", re.DOTALL)
 _REPLACEMENT: Final = "\ufffd"
 
 
-def degenerate(output: Output) -> str:
-    """Why an output is no text: NaN, one token again and again, nothing at all. Empty when it is text."""
+def explain_degenerate(output: Output) -> str:
+    """Return why an output is no text: NaN, one token again and again, nothing at all. Empty when it is text."""
     if any(value is None for position in output.likely for value in position.values()):
         return "a log-probability is NaN"
     if not output.text.strip() and output.finish == "length":
@@ -32,8 +34,8 @@ def degenerate(output: Output) -> str:
     if (run := _longest_run(output.tokens)) >= _RUN:
         return f"one token {run} times in a row"
     # NaN logits make argmax 0, which many vocabularies print as "!".
-    if found := _REPEATED.search(output.text):
-        return f"{found[1]!r} again and again"
+    if repeated := _REPEATED.search(output.text):
+        return f"{repeated[1]!r} again and again"
     if output.text.count(_REPLACEMENT) > max(3, len(output.text) // 4):
         return "mostly bytes that are no text"
     return ""
@@ -47,34 +49,30 @@ def _longest_run(tokens: tuple[str, ...]) -> int:
     return longest
 
 
-def compare(alone: Output, loaded: Output, *, exact: bool) -> tuple[Sameness, str]:
-    """How an output compares with the undisturbed one, and where they part."""
+def compare_outputs(alone: Output, loaded: Output, *, exact: bool) -> tuple[Sameness, str]:
+    """Return how an output compares with the undisturbed one, and where they part."""
     if alone.text == loaded.text:
         return "same", ""
-    where = _parting(alone, loaded)
-    said = (
-        f"parts at character {_common(alone.text, loaded.text)}: {_shown(alone, where)} became {_shown(loaded, where)}"
-    )
+    where = _common_length(alone.tokens, loaded.tokens)
+    text = f"parts at character {_common_length(alone.text, loaded.text)}: {_show_token(alone, where)} became {_show_token(loaded, where)}"
     if exact:
-        return "corrupt", f"{said}; the plan says that the service is exact"
-    gap = _gap(alone, loaded, where)
+        return "corrupt", f"{text}; the plan says that the service is exact"
+    gap = _measure_gap(alone, loaded, where)
     if gap is None:
-        return "differs", f"{said}; the service tells no likelihoods, so rounding cannot be ruled out"
+        return "differs", f"{text}; the service tells no likelihoods, so rounding cannot be ruled out"
     if gap <= TIE:
-        return "tie", f"{said}; they were {gap:.2f} apart"
-    return (
-        "corrupt",
-        f"{said}; that token was {'not among the likeliest' if gap == float('inf') else f'{gap:.2f} behind'}",
-    )
+        return "tie", f"{text}; they were {gap:.2f} apart"
+    behind = "not among the likeliest" if gap == float("inf") else f"{gap:.2f} behind"
+    return "corrupt", f"{text}; that token was {behind}"
 
 
-def _parting(alone: Output, loaded: Output) -> int:
-    pairs = zip(alone.tokens, loaded.tokens, strict=False)
-    return next((n for n, (a, b) in enumerate(pairs) if a != b), min(len(alone.tokens), len(loaded.tokens)))
+def _common_length(left: Sequence[str], right: Sequence[str]) -> int:
+    pairs = enumerate(zip(left, right, strict=False))
+    return next((index for index, (a, b) in pairs if a != b), min(len(left), len(right)))
 
 
-def _gap(alone: Output, loaded: Output, where: int) -> float | None:
-    """How much likelier the undisturbed token was than the one that came."""
+def _measure_gap(alone: Output, loaded: Output, where: int) -> float | None:
+    """Return how much likelier the undisturbed token was than the one that came."""
     if where >= min(len(alone.likely), len(alone.tokens)):
         return None
     likely = alone.likely[where]
@@ -90,11 +88,7 @@ def _gap(alone: Output, loaded: Output, where: int) -> float | None:
     return float("inf") if other is None else best - other
 
 
-def _common(one: str, other: str) -> int:
-    return next((n for n, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
-
-
-def _shown(output: Output, where: int) -> str:
+def _show_token(output: Output, where: int) -> str:
     if where < len(output.tokens):
         return repr(output.tokens[where][:40])
     return "the end" if output.tokens else repr(output.text[:40])

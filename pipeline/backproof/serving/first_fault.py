@@ -1,10 +1,10 @@
-"""What the logs of a failed round say happened first; asked at once, before anything writes over them."""
+"""The first fault in the logs of a failed process, read at once, before anything writes over them."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from backproof.records.serving import Scene
+from backproof.records.serving import LoggedFault
 from backproof.triage import triage
 
 if TYPE_CHECKING:
@@ -14,17 +14,17 @@ if TYPE_CHECKING:
     from backproof.triage import TriageResult
 
 
-def first(paths: Sequence[Path]) -> tuple[Scene | None, TriageResult]:
-    """The first scene, None where the logs have none; and the whole answer for the run folder."""
-    found = triage([path for path in paths if path.exists()])
-    if found.first_scene is None:
-        return None, found
-    scene = Scene(
-        kind=found.first_scene.kind,
-        where=f"{found.first_scene.file}:{found.first_scene.line}",
-        verdict=found.verdict[:1000],
-        confidence=found.confidence,
-        code=found.code,
-        device=found.device,
+def find_first_fault(paths: Sequence[Path]) -> tuple[LoggedFault | None, TriageResult]:
+    """Return the first fault, None where the logs have none, and the whole answer for the run folder."""
+    result = triage([path for path in paths if path.exists()])
+    if result.first_scene is None:
+        return None, result
+    fault = LoggedFault(
+        kind=result.first_scene.kind,
+        where=f"{result.first_scene.file}:{result.first_scene.line}",
+        verdict=result.verdict[:1000],
+        confidence=result.confidence,
+        code=result.code,
+        device=result.device,
     )
-    return scene, found
+    return fault, result

@@ -7,24 +7,24 @@ import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
-from backproof.records.serving import Load
-from backproof.serving import client as http
-from backproof.serving.metrics import Watch
+from backproof.serving.client import open_client, send_request
+from backproof.serving.metrics import MetricsWatch
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     import httpx
 
-    from backproof.serving.client import Ask, Reply
+    from backproof.records.serving import Load
+    from backproof.serving.client import CompletionRequest, Reply
 
 _EVERY: Final = 10.0
 """Seconds between two lines of progress."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Wave:
-    """What one step got."""
+class Batch:
+    """The replies of one step."""
 
     replies: tuple[Reply, ...]
     seconds: float
@@ -33,53 +33,61 @@ class Wave:
 
 
 @dataclass(kw_only=True, slots=True)
-class _State:
+class _Replies:
+    """The replies so far, and when progress was last reported."""
+
     say: Callable[[str], None]
     total: int
     started: float = field(default_factory=time.monotonic)
-    told: float = field(default_factory=time.monotonic)
-    replies: list[Reply] = field(default_factory=list)
+    reported: float = field(default_factory=time.monotonic)
+    received: list[Reply] = field(default_factory=list)
 
     @property
     def broken(self) -> bool:
-        return any(not each.ok for each in self.replies)
+        return any(not reply.ok for reply in self.received)
 
-    def add(self, reply: Reply) -> None:
-        self.replies.append(reply)
+    def add_reply(self, reply: Reply) -> None:
+        self.received.append(reply)
         now = time.monotonic()
-        if now - self.told > _EVERY:
-            self.told = now
-            tokens = sum(each.count for each in self.replies) / (now - self.started)
-            bad = sum(not each.ok for each in self.replies)
-            self.say(f"      {len(self.replies)} of {self.total} requests, {bad} failed, {tokens:.1f} tokens/s")
+        if now - self.reported > _EVERY:
+            self.reported = now
+            tokens = sum(reply.count for reply in self.received) / (now - self.started)
+            bad = sum(not reply.ok for reply in self.received)
+            self.say(f"      {len(self.received)} of {self.total} requests, {bad} failed, {tokens:.1f} tokens/s")
 
 
-def send(
-    asks: Sequence[Ask], *, concurrency: int, total: int, stall: float, say: Callable[[str], None], watch: bool = True
-) -> Wave:
+def send_batch(
+    requests: Sequence[CompletionRequest],
+    *,
+    concurrency: int,
+    total: int,
+    stall: float,
+    say: Callable[[str], None],
+) -> Batch:
     """Send `total` requests, the prompts in turn, at most `concurrency` at a time."""
-    return asyncio.run(_send(asks, concurrency, total, stall, _State(say=say, total=total), watch=watch))
+    return asyncio.run(_send_all(requests, concurrency, stall, _Replies(say=say, total=total)))
 
 
-async def _send(asks: Sequence[Ask], concurrency: int, total: int, stall: float, state: _State, *, watch: bool) -> Wave:
-    numbers = iter(range(total))
-    async with http.opened(stall) as client:
-        watching = Watch(asks[0].url) if watch else None
-        task = asyncio.create_task(watching.go_on()) if watching else None
-        await asyncio.gather(*(_client(client, asks, numbers, state) for _ in range(concurrency)))
-        if task:
-            task.cancel()
-            await asyncio.gather(task, return_exceptions=True)
-    return Wave(
-        replies=tuple(state.replies),
-        seconds=time.monotonic() - state.started,
-        load=watching.most if watching else Load(),
-        unsent=total - len(state.replies),
+async def _send_all(requests: Sequence[CompletionRequest], concurrency: int, stall: float, replies: _Replies) -> Batch:
+    numbers = iter(range(replies.total))
+    watch = MetricsWatch(requests[0].url)
+    async with open_client(stall) as client:
+        task = asyncio.create_task(watch.poll())
+        await asyncio.gather(*(_run_client(client, requests, numbers, replies) for _ in range(concurrency)))
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+    return Batch(
+        replies=tuple(replies.received),
+        seconds=time.monotonic() - replies.started,
+        load=watch.most,
+        unsent=replies.total - len(replies.received),
     )
 
 
-async def _client(client: httpx.AsyncClient, asks: Sequence[Ask], numbers: Iterator[int], state: _State) -> None:
-    # Not one request more after a failure: what follows only writes over the first scene (post-mortem 7.1).
-    while not state.broken and (number := next(numbers, None)) is not None:
-        which = number % len(asks)
-        state.add(await http.complete(client, asks[which], which))
+async def _run_client(
+    client: httpx.AsyncClient, requests: Sequence[CompletionRequest], numbers: Iterator[int], replies: _Replies
+) -> None:
+    # Not one request more after a failure: what follows only writes over the first fault (post-mortem 7.1).
+    while not replies.broken and (number := next(numbers, None)) is not None:
+        which = number % len(requests)
+        replies.add_reply(await send_request(client, requests[which], which))

@@ -1,4 +1,4 @@
-"""One concurrency: what came back, how fast, and whether it was the right thing."""
+"""One concurrency: the replies judged by their number, their speed and their content."""
 
 from __future__ import annotations
 
@@ -14,82 +14,86 @@ if TYPE_CHECKING:
 
     from backproof.records.serving import StepOutcome
     from backproof.serving.client import Reply
-    from backproof.serving.load import Wave
+    from backproof.serving.load import Batch
 
 
-def output(reply: Reply) -> Output:
+def build_output(reply: Reply) -> Output:
     return Output(text=reply.text, tokens=tuple(reply.tokens), likely=tuple(reply.likely), finish=reply.finish)
 
 
-def spread(seconds: Iterable[float | None]) -> Spread | None:
-    """Percentiles by rank, as `vllm bench serve` has them; None where nothing was measured."""
-    values = sorted(1000 * each for each in seconds if each is not None)
+def compute_spread(seconds: Iterable[float | None]) -> Spread | None:
+    """Return percentiles by rank, as `vllm bench serve` has them; None where nothing was measured."""
+    values = [1000 * value for value in seconds if value is not None]
     if not values:
         return None
-
-    def rank(share: float) -> float:
-        place = share * (len(values) - 1)
-        low = int(place)
-        high = min(low + 1, len(values) - 1)
-        return round(values[low] + (values[high] - values[low]) * (place - low), 3)
-
-    return Spread(mean=round(statistics.fmean(values), 3), p50=rank(0.5), p90=rank(0.9), p99=rank(0.99))
+    # `quantiles` wants two values at least, and all percentiles of one value are that value.
+    percentiles = statistics.quantiles(values * 2 if len(values) == 1 else values, n=100, method="inclusive")
+    p50, p90, p99 = (round(percentiles[rank - 1], 3) for rank in (50, 90, 99))
+    return Spread(mean=round(statistics.fmean(values), 3), p50=p50, p90=p90, p99=p99)
 
 
-def judged(
-    concurrency: int, wave: Wave, alone: Sequence[Output], *, exact: bool, bench: dict[str, float] | None
+def judge_step(
+    concurrency: int, batch: Batch, alone: Sequence[Output], *, exact: bool, bench: dict[str, float] | None
 ) -> Step:
-    """The step as a record. A failed request weighs more than a wrong output: after it, outputs are cut."""
-    failed = [each for each in wave.replies if not each.ok]
-    seen = Counter[str]()
-    remarks: list[str] = []
-    for reply in (each for each in wave.replies if each.ok):
-        how, said = _held_against(alone[reply.prompt], output(reply), exact=exact)
-        seen[how] += 1
-        if how in {"corrupt", "differs"}:
-            remarks.append(f"prompt {reply.prompt}: {said}"[:400])
-    outcome, sentence = _outcome(concurrency, failed, seen, remarks)
-    good = [each for each in wave.replies if each.ok]
+    """Return the step as a record. A failed request weighs more than a wrong output: after it, outputs are cut."""
+    good = [reply for reply in batch.replies if reply.ok]
+    failed = [reply for reply in batch.replies if not reply.ok]
+    counts, remarks = _compare_replies(good, alone, exact=exact)
+    outcome, sentence = _find_outcome(concurrency, failed, counts, remarks)
     return Step(
         concurrency=concurrency,
         outcome=outcome,
         sentence=sentence,
-        requests=len(wave.replies) + wave.unsent,
+        requests=len(batch.replies) + batch.unsent,
         ok=len(good),
         failed=len(failed),
-        unsent=wave.unsent,
-        seconds=round(wave.seconds, 3),
-        request_rate=round(len(good) / wave.seconds, 3),
-        token_rate=round(sum(each.count for each in good) / wave.seconds, 3),
-        ttft=spread(each.first for each in good),
-        tpot=spread(each.per_token for each in good),
-        load=wave.load,
-        same=seen["same"],
-        ties=seen["tie"],
-        failures=tuple([*(f"{each.failure}: {each.why}"[:400] for each in failed), *remarks][:8]),
+        unsent=batch.unsent,
+        seconds=round(batch.seconds, 3),
+        request_rate=round(len(good) / batch.seconds, 3),
+        token_rate=round(sum(reply.count for reply in good) / batch.seconds, 3),
+        ttft=compute_spread(reply.first for reply in good),
+        tpot=compute_spread(reply.per_token for reply in good),
+        load=batch.load,
+        same=counts["same"],
+        ties=counts["tie"],
+        failures=tuple([*(f"{reply.failure}: {reply.why}"[:400] for reply in failed), *remarks][:8]),
         bench=bench,
     )
 
 
-def _held_against(alone: Output, loaded: Output, *, exact: bool) -> tuple[str, str]:
-    """A prompt that is no text alone is the model's, not the load's; the ladder looks at those."""
-    if (why := correctness.degenerate(loaded)) and not correctness.degenerate(alone):
+def _compare_replies(
+    replies: Sequence[Reply], alone: Sequence[Output], *, exact: bool
+) -> tuple[Counter[str], list[str]]:
+    """Return how many outputs are the same, tied, different and corrupt, and a remark on each of the last two kinds."""
+    counts = Counter[str]()
+    remarks = []
+    for reply in replies:
+        sameness, why = _compare_reply(alone[reply.prompt], build_output(reply), exact=exact)
+        counts[sameness] += 1
+        if sameness in {"corrupt", "differs"}:
+            remarks.append(f"prompt {reply.prompt}: {why}"[:400])
+    return counts, remarks
+
+
+def _compare_reply(alone: Output, loaded: Output, *, exact: bool) -> tuple[str, str]:
+    """Compare with the output alone. A prompt that gives no text alone is the model's fault, not the load's."""
+    if (why := correctness.explain_degenerate(loaded)) and not correctness.explain_degenerate(alone):
         return "corrupt", why
-    return correctness.compare(alone, loaded, exact=exact)
+    return correctness.compare_outputs(alone, loaded, exact=exact)
 
 
-def _outcome(
-    concurrency: int, failed: Sequence[Reply], seen: Counter[str], remarks: Sequence[str]
+def _find_outcome(
+    concurrency: int, failed: Sequence[Reply], counts: Counter[str], remarks: Sequence[str]
 ) -> tuple[StepOutcome, str]:
     at = f"{concurrency} at once"
     if failed:
         first = failed[0]
-        if all(each.failure == "stalled" for each in failed):
+        if all(reply.failure == "stalled" for reply in failed):
             return "stalled", f"{at}: {len(failed)} requests hang: {first.why}"
         return "failed", f"{at}: {len(failed)} requests failed, first {first.failure}: {first.why}"
-    if seen["corrupt"]:
-        return "corrupt", f"{at}: {seen['corrupt']} outputs are wrong and no request failed: {remarks[0]}"
-    if seen["differs"]:
-        return "differs", f"{at}: {seen['differs']} outputs are not those of one request alone: {remarks[0]}"
-    ties = f", {seen['tie']} of them parted at a tie" if seen["tie"] else ""
-    return "pass", f"{at}: {seen.total()} requests, outputs as alone{ties}"
+    if counts["corrupt"]:
+        return "corrupt", f"{at}: {counts['corrupt']} outputs are wrong and no request failed: {remarks[0]}"
+    if counts["differs"]:
+        return "differs", f"{at}: {counts['differs']} outputs are not those of one request alone: {remarks[0]}"
+    ties = f", {counts['tie']} of them parted at a tie" if counts["tie"] else ""
+    return "pass", f"{at}: {counts.total()} requests, outputs as alone{ties}"

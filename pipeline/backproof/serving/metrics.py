@@ -1,4 +1,4 @@
-"""What the service says of its load: /metrics while it works, else the lines of its log."""
+"""The load that the service reports: /metrics while it works, else the statistics in its log."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 import httpx
 
+from backproof.core.vllm_statistics import parse_statistics
 from backproof.records.serving import Load
 
 if TYPE_CHECKING:
@@ -16,75 +17,80 @@ if TYPE_CHECKING:
 
 _EVERY: Final = 0.25
 _METRIC: Final = re.compile(r"^vllm:(?P<name>\w+)(?:\{[^}]*\})?\s+(?P<value>[\d.eE+-]+)\s*$", re.MULTILINE)
-# vllm/v1/metrics/loggers.py; the name of the cache is the platform's.
-_LINE: Final = re.compile(
-    rb"Running: (?P<running>\d+) reqs?, Waiting: (?P<waiting>\d+) reqs?"
-    rb"(?:.{0,200}?(?:GPU|NPU) KV cache usage: (?P<cache>[\d.]+)%)?"
-)
 _LIMIT: Final = 4 * 1024 * 1024
 
 
-def read(text: str) -> Load:
-    """One answer of /metrics; several engines are summed, their caches' highest is taken."""
-    found: dict[str, list[float]] = {}
-    for hit in _METRIC.finditer(text[:_LIMIT]):
+def parse_metrics(text: str) -> Load:
+    """Return the load in one answer of /metrics; several engines are summed, their caches' highest is taken."""
+    values: dict[str, list[float]] = {}
+    for match in _METRIC.finditer(text):
         with suppress(ValueError):
-            found.setdefault(hit["name"], []).append(float(hit["value"]))
-    caches = found.get("kv_cache_usage_perc") or found.get("gpu_cache_usage_perc")
-    running, waiting = found.get("num_requests_running"), found.get("num_requests_waiting")
+            values.setdefault(match["name"], []).append(float(match["value"]))
+    caches = values.get("kv_cache_usage_perc") or values.get("gpu_cache_usage_perc")
+    running, waiting = values.get("num_requests_running"), values.get("num_requests_waiting")
     return Load(
         running=sum(running) if running else None,
         waiting=sum(waiting) if waiting else None,
         # "perc" is a fraction in vLLM, 1 for full.
         cache_percent=round(100 * max(caches), 3) if caches else None,
-        source="metrics" if found else "none",
+        source="metrics" if values else "none",
     )
 
 
-def in_log(log: Path, start: int) -> Load:
-    """The highest values of the statistics that the log got since `start`."""
+def read_log_load(log: Path, start: int) -> Load:
+    """Return the highest values of the statistics that the log got since `start`."""
+    most = Load()
     with suppress(OSError), log.open("rb") as stream:
         stream.seek(start)
-        most = Load()
-        for hit in _LINE.finditer(stream.read(_LIMIT)):
-            cache = float(hit["cache"]) if hit["cache"] else None
-            seen = Load(running=float(hit["running"]), waiting=float(hit["waiting"]), cache_percent=cache, source="log")
-            most = highest(most, seen)
-        return most
-    return Load()
+        for line in stream.read(_LIMIT).decode("utf-8", "replace").splitlines():
+            if seen := parse_statistics(line):
+                load = Load(running=seen.running, waiting=seen.waiting, cache_percent=seen.cache, source="log")
+                most = take_highest(most, load)
+    return most
 
 
-def highest(one: Load, other: Load) -> Load:
+def take_highest(left: Load, right: Load) -> Load:
     return Load(
-        running=_max(one.running, other.running),
-        waiting=_max(one.waiting, other.waiting),
-        cache_percent=_max(one.cache_percent, other.cache_percent),
-        source=other.source if other.source != "none" else one.source,
+        running=_highest(left.running, right.running),
+        waiting=_highest(left.waiting, right.waiting),
+        cache_percent=_highest(left.cache_percent, right.cache_percent),
+        source=right.source if right.source != "none" else left.source,
     )
 
 
-def _max(one: float | None, other: float | None) -> float | None:
-    return max((each for each in (one, other) if each is not None), default=None)
+def _highest(*values: float | None) -> float | None:
+    return max((value for value in values if value is not None), default=None)
 
 
-class Watch:
-    """Looks at /metrics again and again and keeps the highest values; a service without it is left alone."""
+class MetricsWatch:
+    """Looks at /metrics again and again and remembers the highest values; stops at a service that has none."""
 
     def __init__(self, url: str) -> None:
         self.url = url
         self.most = Load()
 
-    async def go_on(self) -> None:
+    async def poll(self) -> None:
         async with httpx.AsyncClient(timeout=5, trust_env=False) as client:
-            while await self._look(client):  # noqa: ASYNC110 - a rhythm, not an event that somebody could set
+            while await self._look_once(client):  # noqa: ASYNC110 - a rhythm, not an event that somebody could set
                 await asyncio.sleep(_EVERY)
 
-    async def _look(self, client: httpx.AsyncClient) -> bool:
+    async def _look_once(self, client: httpx.AsyncClient) -> bool:
         try:
-            answer = await client.get(f"{self.url}/metrics")
+            async with client.stream("GET", f"{self.url}/metrics") as response:
+                if response.status_code != httpx.codes.OK:
+                    return False
+                text = await read_body(response)
         except httpx.HTTPError:
             return True  # busy or dying: the requests tell which
-        if answer.status_code != httpx.codes.OK:
-            return False
-        self.most = highest(self.most, read(answer.text))
+        self.most = take_highest(self.most, parse_metrics(text))
         return True
+
+
+async def read_body(response: httpx.Response) -> str:
+    """Return the body as text; one that is too long is cut behind its last whole line."""
+    body = bytearray()
+    async for part in response.aiter_bytes():
+        body += part
+        if len(body) > _LIMIT:
+            return body[:_LIMIT].rpartition(b"\n")[0].decode("utf-8", "replace")
+    return body.decode("utf-8", "replace")

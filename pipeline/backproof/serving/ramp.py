@@ -1,6 +1,6 @@
 """One round: the service of one arm, loaded step by step; the first failure ends it and its logs are read at once.
 
-What a step found is kept before the next begins: a round that was stopped goes on where it was.
+Each step is written before the next begins: a round that was stopped continues where it was.
 """
 
 from __future__ import annotations
@@ -15,82 +15,79 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from backproof.kit.serving import Serve
-    from backproof.records.serving import Step
+    from backproof.serving.round_context import RoundContext
     from backproof.serving.service import Service
-    from backproof.serving.setup import Setup
 
 
-def order(serve: Serve, *, frugal: bool) -> tuple[int, ...]:
-    """The steps; with a budget the one at which base fails comes right after the first."""
+def order_steps(serve: Serve, *, frugal: bool) -> tuple[int, ...]:
+    """Return the steps; with a budget the one at which base fails comes right after the first."""
     if not frugal or serve.fails_at is None:
         return serve.concurrency
-    early = dict.fromkeys((serve.concurrency[0], serve.fails_at))
-    return tuple(dict.fromkeys((*early, *serve.concurrency)))
+    return tuple(dict.fromkeys((serve.concurrency[0], serve.fails_at, *serve.concurrency)))
 
 
-def run(setup: Setup) -> Round:
-    """The round, from its first step or from where it was stopped."""
-    begun = _begun(setup)
+def run_round(context: RoundContext) -> Round:
+    """Run the round, from its first step or from where it was stopped."""
+    begun = _begin_round(context)
     if begun.complete:
-        setup.say(f"    {setup.name}: as it was (reused)")
+        context.say(f"    {context.name}: as it was (reused)")
         return begun
-    setup.say(f"    {setup.name}: starting the service")
+    context.say(f"    {context.name}: starting the service")
     try:
-        with _service(setup) as running:
-            ended = _climbed(setup, begun, running)
-            setup.say(f"    {setup.name}: {ended.observed}{f': {ended.why}' if ended.why else ''}")
+        with _open_service(context) as running:
+            ended = _run_steps(context, begun, running)
+            context.say(f"    {context.name}: {ended.observed}{f': {ended.why}' if ended.why else ''}")
             return ended
     except TargetError as error:
-        return kept(setup, round_outcome.not_started(setup, begun, error))
+        return save_round(context, round_outcome.close_unstarted(context, begun, error))
 
 
-def _begun(setup: Setup) -> Round:
-    if setup.known and setup.known.digest == setup.digest and setup.known.observed != "error":
-        return setup.known
+def _begin_round(context: RoundContext) -> Round:
+    earlier = context.earlier
+    if earlier and earlier.digest == context.digest and earlier.observed != "error":
+        return earlier
     return Round(
-        serve=setup.serve.id,
-        arm=setup.arm,
-        number=setup.number,
-        digest=setup.digest,
-        origin="url" if setup.url else "started",
-        command=f"service at {setup.url}" if setup.url else "",
-        host=setup.host,
-        boot_id=setup.boot_id,
+        serve=context.serve.id,
+        arm=context.spec.arm,
+        number=context.spec.number,
+        digest=context.digest,
+        origin="url" if context.url else "started",
+        command=f"service at {context.url}" if context.url else "",
+        host=context.host,
+        boot_id=context.boot_id,
     )
 
 
-def _service(setup: Setup) -> AbstractContextManager[Service]:
-    if setup.url:
-        return service.taken(setup.url, setup.serve, setup.say)
-    command, port = service.argv(setup.serve, setup.arguments, setup.words)
-    return service.started(setup.serve, command, port, env=setup.env, folder=setup.folder, say=setup.say)
+def _open_service(context: RoundContext) -> AbstractContextManager[Service]:
+    if context.url:
+        return service.attach_service(context.url, context.serve, context.say)
+    command, port = service.build_command(context.serve, context.spec.arguments, context.words)
+    return service.start_service(context.serve, command, port, env=context.env, folder=context.folder, say=context.say)
 
 
-def _climbed(setup: Setup, begun: Round, running: Service) -> Round:
-    here = target_client.opened(setup, running)
-    now = begun.model_copy(update={"command": running.command})
-    if not now.reference:
-        here, alone, bad = target_client.alone(here)
-        now = kept(setup, now.model_copy(update={"reference": alone, "steps": (bad,) if bad else ()}))
-    done = {each.concurrency for each in now.steps}
-    steps = [each for each in order(setup.serve, frugal=setup.budget.limit is not None) if each not in done]
-    for concurrency in steps:
-        if now.failed_at is not None or not setup.budget.allows(_estimate(now)):
+def _run_steps(context: RoundContext, begun: Round, running: Service) -> Round:
+    client = target_client.connect(context, running)
+    current = begun.model_copy(update={"command": running.command})
+    if not current.reference:
+        client, alone, bad = target_client.send_alone(client)
+        current = save_round(context, current.model_copy(update={"reference": alone, "steps": (bad,) if bad else ()}))
+    done = {step.concurrency for step in current.steps}
+    for concurrency in order_steps(context.serve, frugal=context.budget.limit is not None):
+        if concurrency in done:
+            continue
+        if current.failed_at is not None or not context.budget.allows(_estimate_seconds(current)):
             break
-        now = kept(setup, _with(now, target_client.climb(here, concurrency, now.reference)))
-        setup.say(f"      {now.steps[-1].sentence}")
-    return kept(setup, round_outcome.closed(setup, now, running))
+        step = target_client.run_step(client, concurrency, current.reference)
+        current = save_round(context, current.model_copy(update={"steps": (*current.steps, step)}))
+        context.say(f"      {step.sentence}")
+    return save_round(context, round_outcome.close_round(context, current, running))
 
 
-def _estimate(now: Round) -> float:
-    """Seconds of the next step: each client sends as many requests as before, so it takes about as long."""
-    return now.steps[-1].seconds if now.steps else 0.0
+def _estimate_seconds(current: Round) -> float:
+    """Estimate the next step: each client sends as many requests as before, so it takes about as long."""
+    return current.steps[-1].seconds if current.steps else 0.0
 
 
-def _with(now: Round, step: Step) -> Round:
-    return now.model_copy(update={"steps": (*now.steps, step)})
-
-
-def kept(setup: Setup, now: Round) -> Round:
-    setup.keep("round.json", now)
-    return now
+def save_round(context: RoundContext, current: Round) -> Round:
+    context.keep("round.json", current)
+    return current

@@ -1,4 +1,4 @@
-"""Starts the service from the plan's arguments, or takes one that runs; says when it is healthy and when it is gone."""
+"""The service under load: started from the plan's arguments, or one that runs already, and its health."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _PROGRESS: Final = 30.0
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Service:
-    """One service that answers."""
+    """A service that answers requests."""
 
     url: str
     origin: Literal["started", "url"]
@@ -48,19 +48,19 @@ class Service:
         return self.log.stat().st_size if self.log else 0
 
 
-def argv(serve: Serve, arguments: Sequence[str], words: Mapping[str, str]) -> tuple[tuple[str, ...], int]:
-    """The whole command and its port; a plan without --port gets a free one.
+def build_command(serve: Serve, arguments: Sequence[str], words: Mapping[str, str]) -> tuple[tuple[str, ...], int]:
+    """Return the whole command and its port; a plan without --port gets a free one.
 
     Raises:
-        PlanError: it has a word in braces that nobody gave, for example {model}.
+        PlanError: a word in braces has no value, for example {model}.
     """
-    whole = [_PLACE.sub(lambda found: _given(found[1], words), part) for part in (*serve.command, *arguments)]
-    given = _value(whole, "--port")
-    port = int(given) if given and given.isdigit() else _free_port()
-    return (tuple(whole) if given else (*whole, "--port", str(port))), port
+    command = [_PLACE.sub(lambda match: _fill_word(match[1], words), part) for part in (*serve.command, *arguments)]
+    named = _find_value(command, "--port")
+    port = int(named) if named and named.isdigit() else _find_free_port()
+    return (tuple(command) if named else (*command, "--port", str(port))), port
 
 
-def _given(name: str, words: Mapping[str, str]) -> str:
+def _fill_word(name: str, words: Mapping[str, str]) -> str:
     if words.get(name):
         return words[name]
     raise PlanError(
@@ -70,7 +70,7 @@ def _given(name: str, words: Mapping[str, str]) -> str:
     )
 
 
-def _value(words: Sequence[str], name: str) -> str | None:
+def _find_value(words: Sequence[str], name: str) -> str | None:
     for index, word in enumerate(words):
         if word.startswith(f"{name}="):
             return word.partition("=")[2]
@@ -79,8 +79,8 @@ def _value(words: Sequence[str], name: str) -> str | None:
     return None
 
 
-def _free_port() -> int:
-    """Below the ports that the system gives to outgoing connections: ours would take the service's before it starts."""
+def _find_free_port() -> int:
+    """Return a port below those of outgoing connections: one of ours could take the service's before it starts."""
     for port in random.sample(_PORTS, 100):
         with socket.socket() as probe, contextlib.suppress(OSError):
             probe.bind((_HERE, port))
@@ -93,7 +93,7 @@ def _free_port() -> int:
 
 
 @contextmanager
-def started(
+def start_service(
     serve: Serve,
     command: tuple[str, ...],
     port: int,
@@ -102,56 +102,56 @@ def started(
     folder: Path,
     say: Callable[[str], None],
 ) -> Iterator[Service]:
-    """Have the service for the time of the block, healthy when the block begins.
+    """Run the service during the block; it is healthy when the block begins.
 
     Raises:
         TargetError: it ended or stayed unhealthy; its log is in `folder`.
     """
     log = folder / "service.log"
-    # Not the run folder's own Python: only what the plan and the device say is added to our environment.
-    whole = proc.environment({**env, "PYTHONUNBUFFERED": "1"})
-    with background.started(command, log=log, cwd=folder, env=whole) as running:
+    # Only the variables of the plan and the device are added to our environment.
+    environment = proc.environment({**env, "PYTHONUNBUFFERED": "1"})
+    with background.started(command, log=log, cwd=folder, env=environment) as running:
         url = f"http://{_HERE}:{port}"
         service = Service(url=url, origin="started", command=running.command, running=running, log=log)
-        wait(service, serve.health, serve.ready, say)
+        _await_health(service, serve.health, serve.ready, say)
         yield service
 
 
 @contextmanager
-def taken(url: str, serve: Serve, say: Callable[[str], None]) -> Iterator[Service]:
-    """A service that somebody else started. Nothing is known of the code that it runs."""
+def attach_service(url: str, serve: Serve, say: Callable[[str], None]) -> Iterator[Service]:
+    """Yield a service that somebody else started. Nothing is known of the code that it runs."""
     service = Service(url=url.rstrip("/"), origin="url", command=f"service at {url.rstrip('/')}")
-    wait(service, serve.health, min(serve.ready, 60), say)
+    _await_health(service, serve.health, min(serve.ready, 60), say)
     yield service
 
 
-def wait(service: Service, health: str, patience: float, say: Callable[[str], None]) -> None:
-    """Until the service is healthy.
+def _await_health(service: Service, health: str, patience: float, say: Callable[[str], None]) -> None:
+    """Wait until the service is healthy.
 
     Raises:
         TargetError: it ended, or time ran out.
     """
-    begun = told = time.monotonic()
-    while not healthy(service, health):
+    begun = reported = time.monotonic()
+    while not is_healthy(service, health):
         now = time.monotonic()
         if service.running and service.running.code is not None:
-            raise _not_healthy(service, f"it ended with code {service.running.code}")
+            raise _unhealthy_error(service, f"it ended with code {service.running.code}")
         if now - begun > patience:
-            raise _not_healthy(service, f"{health} was not healthy after {patience:.0f} s")
-        if now - told > _PROGRESS:
-            told = now
+            raise _unhealthy_error(service, f"{health} was not healthy after {patience:.0f} s")
+        if now - reported > _PROGRESS:
+            reported = now
             say(f"      waiting for the service: {now - begun:.0f} s")
         time.sleep(_POLL)
 
 
-def healthy(service: Service, health: str) -> bool:
+def is_healthy(service: Service, health: str) -> bool:
     try:
         return httpx.get(f"{service.url}{health}", timeout=10, trust_env=False).status_code == httpx.codes.OK
     except httpx.HTTPError:
         return False
 
 
-def _not_healthy(service: Service, why: str) -> TargetError:
+def _unhealthy_error(service: Service, why: str) -> TargetError:
     tail = ""
     if service.log and service.log.exists():
         with service.log.open("rb") as stream:
@@ -164,14 +164,14 @@ def _not_healthy(service: Service, why: str) -> TargetError:
     )
 
 
-def model(service: Service, named: str) -> str:
-    """The model as requests name it.
+def find_model(service: Service, planned: str) -> str:
+    """Return the model as requests name it.
 
     Raises:
-        TargetError: the plan does not say, and the service names none.
+        TargetError: the plan names none, and the service names none.
     """
-    if named:
-        return named
+    if planned:
+        return planned
     try:
         answer = httpx.get(f"{service.url}/v1/models", timeout=30, trust_env=False)
         return str(answer.json()["data"][0]["id"])

@@ -1,4 +1,4 @@
-"""The service of one round as its steps see it: fixed prompts alone, then the same prompts under load."""
+"""The service of one round as its steps use it: fixed prompts alone, then the same prompts under load."""
 
 from __future__ import annotations
 
@@ -6,82 +6,87 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from backproof.serving import bench, correctness, load, load_step, metrics, prompts, service
-from backproof.serving.client import Ask
+from backproof.serving.client import CompletionRequest
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from backproof.records.serving import Output, Step
-    from backproof.serving.load import Wave
+    from backproof.serving.load import Batch
+    from backproof.serving.round_context import RoundContext
     from backproof.serving.service import Service
-    from backproof.serving.setup import Setup
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Line:
-    """The service as the steps see it."""
+class TargetClient:
+    """A healthy service, and the requests that it gets."""
 
-    setup: Setup
+    context: RoundContext
     service: Service
     model: str
-    asks: tuple[Ask, ...]
+    requests: tuple[CompletionRequest, ...]
     bench: bool
 
-    def wave(self, concurrency: int, total: int) -> Wave:
-        serve = self.setup.serve
-        return load.send(self.asks, concurrency=concurrency, total=total, stall=serve.stall, say=self.setup.say)
+    def send_batch(self, concurrency: int, total: int) -> Batch:
+        stall, say = self.context.serve.stall, self.context.say
+        return load.send_batch(self.requests, concurrency=concurrency, total=total, stall=stall, say=say)
 
 
-def opened(setup: Setup, running: Service) -> Line:
-    """What the steps need of a service that is healthy."""
-    serve = setup.serve
-    model = service.model(running, serve.model)
-    asks = tuple(
-        Ask(url=running.url, model=model, prompt=each, max_tokens=serve.max_tokens)
-        for each in serve.prompts or prompts.FIXED
+def connect(context: RoundContext, running: Service) -> TargetClient:
+    """Return a client of a service that is healthy."""
+    serve = context.serve
+    model = service.find_model(running, serve.model)
+    requests = tuple(
+        CompletionRequest(url=running.url, model=model, prompt=prompt, max_tokens=serve.max_tokens)
+        for prompt in serve.prompts or prompts.FIXED
     )
     # A benchmark needs the target's interpreter: for a service that is only an address, there is none.
-    measured = serve.bench and not setup.url and bench.there(setup.python, setup.env)
-    return Line(setup=setup, service=running, model=model, asks=asks, bench=measured)
+    measured = serve.bench and not context.url and bench.has_benchmark(context.python, context.env)
+    return TargetClient(context=context, service=running, model=model, requests=requests, bench=measured)
 
 
-def alone(line: Line) -> tuple[Line, tuple[Output, ...], Step | None]:
-    """Each prompt by itself: the outputs that all others are held against."""
-    wave = line.wave(1, len(line.asks))
-    if wave.replies and wave.replies[0].why.startswith("HTTP 400"):
-        line = replace(line, asks=tuple(replace(each, candidates=False) for each in line.asks))
-        wave = line.wave(1, len(line.asks))
-    failed = [each for each in wave.replies if not each.ok]
-    outputs = tuple(load_step.output(each) for each in sorted(wave.replies, key=lambda reply: reply.prompt))
-    if failed:
-        return line, (), load_step.judged(1, wave, outputs, exact=False, bench=None)
-    reasons = [why for each in outputs if (why := correctness.degenerate(each))]
+def send_alone(client: TargetClient) -> tuple[TargetClient, tuple[Output, ...], Step | None]:
+    """Send each prompt by itself. Return the outputs that later ones are compared with, or the step that failed."""
+    batch = client.send_batch(1, len(client.requests))
+    if batch.replies and batch.replies[0].why.startswith("HTTP 400"):
+        client = replace(client, requests=tuple(replace(request, candidates=False) for request in client.requests))
+        batch = client.send_batch(1, len(client.requests))
+    outputs = tuple(load_step.build_output(reply) for reply in sorted(batch.replies, key=lambda reply: reply.prompt))
+    if not all(reply.ok for reply in batch.replies):
+        return client, (), load_step.judge_step(1, batch, outputs, exact=False, bench=None)
+    reasons = [why for output in outputs if (why := correctness.explain_degenerate(output))]
     if len(reasons) < len(outputs):
-        return line, outputs, None
-    broken = load_step.judged(1, wave, outputs, exact=False, bench=None)
-    said = f"1 at once: no output is text, and no request failed: {reasons[0]}"
-    return line, outputs, broken.model_copy(update={"outcome": "corrupt", "sentence": said})
+        return client, outputs, None
+    broken = load_step.judge_step(1, batch, outputs, exact=False, bench=None)
+    sentence = f"1 at once: no output is text, and no request failed: {reasons[0]}"
+    return client, outputs, broken.model_copy(update={"outcome": "corrupt", "sentence": sentence})
 
 
-def climb(line: Line, concurrency: int, outputs: Sequence[Output]) -> Step:
-    """One step: the requests, and the target's own benchmark where nothing failed."""
-    serve, setup = line.setup.serve, line.setup
-    before = line.service.log_size()
-    total = max(serve.requests * concurrency, len(line.asks))
-    wave = line.wave(concurrency, total)
-    if wave.load.source == "none" and line.service.log:
-        wave = replace(wave, load=metrics.in_log(line.service.log, before))
+def run_step(client: TargetClient, concurrency: int, outputs: Sequence[Output]) -> Step:
+    """Run one step: the requests, and the target's own benchmark where nothing failed."""
+    serve = client.context.serve
+    before = client.service.log_size()
+    total = max(serve.requests * concurrency, len(client.requests))
+    batch = client.send_batch(concurrency, total)
+    if batch.load.source == "none" and client.service.log:
+        batch = replace(batch, load=metrics.read_log_load(client.service.log, before))
     measured = None
-    if line.bench and all(each.ok for each in wave.replies):
-        measured = bench.run(
-            setup.python,
-            env=setup.env,
-            url=line.service.url,
-            model=line.model,
-            concurrency=concurrency,
-            requests=total,
-            max_tokens=serve.max_tokens,
-            into=setup.folder / f"bench-{concurrency}.json",
-            timeout=max(600.0, 20 * wave.seconds),
-        )
-    return load_step.judged(concurrency, wave, outputs, exact=serve.exact, bench=measured)
+    if client.bench and all(reply.ok for reply in batch.replies):
+        measured = _run_benchmark(client, concurrency, total, batch.seconds)
+    return load_step.judge_step(concurrency, batch, outputs, exact=serve.exact, bench=measured)
+
+
+def _run_benchmark(client: TargetClient, concurrency: int, total: int, seconds: float) -> dict[str, float] | None:
+    context = client.context
+    benchmark = bench.Benchmark(
+        python=context.python,
+        env=context.env,
+        url=client.service.url,
+        model=client.model,
+        concurrency=concurrency,
+        requests=total,
+        max_tokens=context.serve.max_tokens,
+        result=context.folder / f"bench-{concurrency}.json",
+        timeout=max(600.0, 20 * seconds),
+    )
+    return bench.run_benchmark(benchmark)

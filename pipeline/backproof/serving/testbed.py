@@ -1,4 +1,4 @@
-"""Where rounds run: the device while it is ours, the run folder, and how an arm gets into the target."""
+"""Where rounds run: the device for as long as the run has it, the run folder, and how an arm gets into the target."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from backproof.records.serving import Round
 from backproof.rundir.ledger import digest_of
 from backproof.serving import ramp
-from backproof.serving.setup import Setup
+from backproof.serving.round_context import RoundContext
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -18,30 +18,19 @@ if TYPE_CHECKING:
     from backproof.core.model import Arm, Evidence, Record
     from backproof.core.time_budget import Budget
     from backproof.devices.protocol import Session
-    from backproof.kit.serving import Serve
     from backproof.rundir.ledger import Ledger
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Slot:
-    """One round to come: what is served, with which arguments, on which arm, and its folder in the run folder."""
-
-    serve: Serve
-    arguments: tuple[str, ...]
-    arm: Arm
-    number: int
-    place: str
+    from backproof.serving.round_context import RoundSpec
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Testbed:
-    """What all rounds of a command share."""
+    """The parts that all rounds of a command share."""
 
     __test__ = False
     ledger: Ledger
     python: Path
     words: Mapping[str, str]
-    """What stands for {kit} and {model} in a service's command."""
+    """Values of {kit} and {model} in a service's command."""
     env: Mapping[str, str]
     facts: Mapping[str, str]
     session: Session
@@ -50,58 +39,59 @@ class Testbed:
     say: Callable[[str], None]
     url: str = ""
     folder: str = "rounds"
-    """Where the rounds lie in the run folder."""
+    """The folder of the rounds in the run folder."""
 
-    def round(self, slot: Slot) -> Round:
-        """One round with the arm in place; it is spoiled when a card went bad meanwhile."""
-        with self.install(slot.arm) as hashes:
-            setup = self._setup(slot, hashes)
-            done = ramp.run(setup)
-        if setup.known == done:
+    def run_round(self, spec: RoundSpec) -> Round:
+        """Run one round with the arm in place; it is spoiled when a card went bad meanwhile."""
+        with self.install(spec.arm) as hashes:
+            context = self._prepare_round(spec, hashes)
+            done = ramp.run_round(context)
+        if context.earlier == done:
             return done
         if spoiled := self.session.spoiled():
-            done = done.model_copy(update={"spoiled": spoiled})
-            setup.keep("round.json", done)
+            done = ramp.save_round(context, done.model_copy(update={"spoiled": spoiled}))
         return done
 
-    def _setup(self, slot: Slot, hashes: Mapping[str, str | None]) -> Setup:
-        folder = self.ledger.stage_folder(slot.place)
-        device = self.session.environment(slot.arm, f"{slot.serve.id}-{slot.number}")
+    def _prepare_round(self, spec: RoundSpec, hashes: Mapping[str, str | None]) -> RoundContext:
+        device = self.session.environment(spec.arm, f"{spec.serve.id}-{spec.number}")
         logs = device.get("ASCEND_PROCESS_LOG_PATH")
-        known = self.ledger.read(f"{slot.place}/round.json", Round)
-
-        def keep(name: str, record: Record) -> None:
-            self.ledger.write(f"{slot.place}/{name}", record)
-
-        return Setup(
-            serve=slot.serve,
-            arguments=slot.arguments,
-            env={**self.env, **slot.serve.env, **device},
+        place = self._place(spec)
+        earlier = self.ledger.read(f"{place}/round.json", Round)
+        return RoundContext(
+            spec=spec,
+            env={**self.env, **spec.serve.env, **device},
             python=self.python,
             words={"python": str(self.python), **self.words},
-            arm=slot.arm,
-            number=slot.number,
-            digest=self._digest(slot, hashes),
+            digest=self._digest_inputs(spec, hashes),
             host=self.facts.get("host", ""),
             boot_id=self.facts.get("boot_id", ""),
-            folder=folder,
+            folder=self.ledger.stage_folder(place),
             logs=Path(logs) if logs else None,
             budget=self.budget,
             say=self.say,
-            keep=keep,
+            keep=self._keep_in(place),
             url=self.url,
-            known=None if known and known.spoiled else known,
+            earlier=None if earlier and earlier.spoiled else earlier,
         )
 
-    def _digest(self, slot: Slot, hashes: Mapping[str, str | None]) -> str:
-        """All that a round depends on. The device's log folder is new each time: it is no input."""
+    def _place(self, spec: RoundSpec) -> str:
+        return f"{self.folder}/{spec.group}/{spec.label}-{spec.number}"
+
+    def _keep_in(self, place: str) -> Callable[[str, Record], None]:
+        def keep(name: str, record: Record) -> None:
+            self.ledger.write(f"{place}/{name}", record)
+
+        return keep
+
+    def _digest_inputs(self, spec: RoundSpec, hashes: Mapping[str, str | None]) -> str:
+        """Hash all that a round depends on, without the device's log folder: each round gets a new one."""
         return digest_of(
             {
-                "serve": slot.serve.model_dump(mode="json"),
-                "arguments": slot.arguments,
-                "env": {**self.env, **slot.serve.env},
-                "arm": slot.arm,
-                "number": slot.number,
+                "serve": spec.serve.model_dump(mode="json"),
+                "arguments": spec.arguments,
+                "env": {**self.env, **spec.serve.env},
+                "arm": spec.arm,
+                "number": spec.number,
                 "code": dict(hashes),
                 "facts": dict(self.facts),
                 "url": self.url,
@@ -109,10 +99,10 @@ class Testbed:
             }
         )
 
-    def evidence(self, place: str, done: Round) -> tuple[Evidence, ...]:
-        """What a round left: its record, the service's log, what triage said, the benchmark's files."""
-        folder = self.ledger.folder / place
-        claim = f"what {done.serve} showed on {done.arm}, round {done.number}"
-        benches = sorted(each.name for each in folder.glob("bench-*.json"))
-        files = [folder / name for name in ("round.json", "service.log", "triage.json", *benches)]
-        return tuple(self.ledger.evidence(each, claim=claim, command=done.command) for each in files if each.is_file())
+    def collect_evidence(self, spec: RoundSpec, done: Round) -> tuple[Evidence, ...]:
+        """Register the files of a round: its record, the service's log, the triage, the benchmark's results."""
+        folder = self.ledger.folder / self._place(spec)
+        claim = f"what {spec.serve.id} showed on {spec.arm}, round {spec.number}"
+        benchmarks = sorted(path.name for path in folder.glob("bench-*.json"))
+        files = [folder / name for name in ("round.json", "service.log", "triage.json", *benchmarks)]
+        return tuple(self.ledger.evidence(path, claim=claim, command=done.command) for path in files if path.is_file())

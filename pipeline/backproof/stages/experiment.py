@@ -45,13 +45,13 @@ def inputs(ctx: Context) -> Mapping[str, Any]:
 
 def run(ctx: Context) -> StageResult:
     options, baseline = ctx.option(Options), ctx.plan.baseline
-    conduct.prepare(options.experiment, options.serve, baseline.arguments)
+    conduct.prepare_sides(options.experiment, options.serve, baseline.arguments)
     env = {**baseline.environment, **ctx.plan.verify.service.env}
     folder = ctx.ledger.stage_folder(f"{NAME}/{options.experiment.id}")
     device = devices.get(ctx.settings.device)
     with device.opened(Path(ctx.settings.python), folder, env) as session:
         bed = make_testbed(ctx, NAME, session, budget=options.budget.start(), env=env, model=options.model)
-        record = conduct.conduct(bed, options.experiment, options.serve, baseline.arguments)
+        record = conduct.conduct_experiment(bed, options.experiment, options.serve, baseline.arguments)
     return _result(ctx, record)
 
 

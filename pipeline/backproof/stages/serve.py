@@ -69,7 +69,8 @@ def run(ctx: Context) -> StageResult:
     with device.opened(Path(ctx.settings.python), ctx.ledger.stage_folder(NAME), env) as session:
         bed = make_testbed(ctx, NAME, session, budget=options.budget.start(), env=env, model=options.model)
         found = [
-            check.check(bed, each, arguments(ctx, each), options.which, seed=options.seed) for each in _chosen(ctx)
+            check.check_serving(bed, each, arguments(ctx, each), options.which, seed=options.seed)
+            for each in _chosen(ctx)
         ]
     return _result(ctx, _merged(found))
 
@@ -112,7 +113,7 @@ def _result(ctx: Context, record: ServeRecord) -> StageResult:
     outcome, sentence = judge.outcome(record.cases)
     whole = ctx.keep(
         record,
-        claim="every round under load: arm, steps, outputs, first scene",
+        claim="every round under load: arm, steps, outputs, first fault",
         command=f"backproof serve-check --run {ctx.ledger.folder}",
     )
     findings = tuple(Finding(severity="note", text=f"not run: {each}") for each in record.not_run)

@@ -14,8 +14,8 @@ from backproof.install import arms
 from backproof.records.proof import FixupRecord, InstallRecord, PickRecord, StageResult
 from backproof.records.upstream_tests import UpstreamRecord
 from backproof.upstream_tests import compare
-from backproof.upstream_tests.arm import Arrangement, run_arm
-from backproof.upstream_tests.worker import Shift
+from backproof.upstream_tests.arm import ArmJob, run_arm
+from backproof.upstream_tests.worker import TestJob
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -58,7 +58,7 @@ def run(ctx: Context) -> StageResult:
             device_facts=device.describe(python),
             stand_in=session.inventory is None or session.inventory.stand_in,
             arms=tuple(found),
-            compared=compare.compared(found),
+            compared=compare.compare_arms(found),
             spoiled=session.spoiled(),
         )
     return _result(ctx, record)
@@ -103,7 +103,7 @@ def _arm(ctx: Context, session: Session, env: Mapping[str, str], root: Path, arm
     work = ctx.ledger.stage_folder(f"{NAME}/{arm}")
     ctx.say(f"    arm {arm}: {len(wanted.select)} selections of the target's own tests")
     with arms.installed(ctx, arm) as hashes:
-        shift = Shift(
+        test_job = TestJob(
             python=Path(ctx.settings.python),
             env=env,
             root=root,
@@ -114,9 +114,9 @@ def _arm(ctx: Context, session: Session, env: Mapping[str, str], root: Path, arm
             timeout=wanted.timeout,
         )
         found = run_arm(
-            Arrangement(
+            ArmJob(
                 plan=wanted,
-                shift=shift,
+                test_job=test_job,
                 arm=arm,
                 hashes=hashes,
                 logs=lambda name: session.environment(arm, name),
@@ -133,8 +133,8 @@ def _evidence(ctx: Context, work: Path, arm: Arm) -> tuple[Evidence, ...]:
 
 
 def _result(ctx: Context, record: UpstreamRecord) -> StageResult:
-    outcome, sentence = compare.outcome(record.arms, record.compared, record.spoiled)
-    merged = ctx.ledger.write_text(f"{NAME}/junit.xml", compare.junit(record.arms, record.compared))
+    outcome, sentence = compare.judge_tests(record.arms, record.compared, record.spoiled)
+    merged = ctx.ledger.write_text(f"{NAME}/junit.xml", compare.build_junit(record.arms, record.compared))
     command = f"backproof upstream-tests --run {ctx.ledger.folder}"
     evidence = [
         ctx.keep(record, claim="each of the target's own tests on base and fixed", command=command),

@@ -14,11 +14,12 @@ from backproof.triage.build_result import Answer
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from backproof.core.vllm_statistics import EngineStatistics
     from backproof.records.triage import TriageResult
     from backproof.triage.collect import Tally
     from backproof.triage.events import World
     from backproof.triage.inputs import Source
-    from backproof.triage.serverlog import Load, Mark
+    from backproof.triage.serverlog import Mark
     from backproof.triage.timestamps import Stamp
 
 
@@ -59,13 +60,13 @@ def _answer(found: Sequence[Source], tallies: Sequence[Tally], notes: Sequence[s
 
 def _server(
     found: Sequence[Source], tallies: Sequence[Tally], world: World
-) -> tuple[list[tuple[int | None, Load]], list[tuple[int | None, Mark]]]:
+) -> tuple[list[tuple[int | None, EngineStatistics]], list[tuple[int | None, Mark]]]:
     """Statistics and marks with their times, in order."""
-    loads: list[tuple[int | None, Load]] = []
+    loads: list[tuple[int | None, EngineStatistics]] = []
     marks: list[tuple[int | None, Mark]] = []
     for tally in tallies:
         when = _clock_of(found[tally.source], world)
-        loads += [(when(load.stamp), load) for load in tally.loads]
+        loads += [(when(load.stamp), load.statistics) for load in tally.loads]
         marks += [(when(mark.stamp), mark) for mark in tally.marks]
     return sorted(loads, key=_by_time), sorted(marks, key=_by_time)
 

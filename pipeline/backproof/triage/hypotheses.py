@@ -11,7 +11,8 @@ from backproof.triage.timestamps import SECOND
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from backproof.triage.serverlog import Load, Mark
+    from backproof.core.vllm_statistics import EngineStatistics
+    from backproof.triage.serverlog import Mark
 
 Verdict = Literal["ruled out", "possible", "confirmed", "unknown"]
 Pace = Literal["running", "slow", "stuck", "unknown"]
@@ -24,7 +25,7 @@ _FRAMES: Final = 30
 
 
 def view(
-    loads: Sequence[tuple[int | None, Load]],
+    loads: Sequence[tuple[int | None, EngineStatistics]],
     marks: Sequence[tuple[int | None, Mark]],
     *,
     kind: str | None,
@@ -51,7 +52,7 @@ def view(
     )
 
 
-def _sample(at: int | None, load: Load) -> Sample:
+def _sample(at: int | None, load: EngineStatistics) -> Sample:
     return Sample(
         us=at,
         prompt=load.prompt,
@@ -80,7 +81,9 @@ def _spread(
     return "all ranks" if len(ranks) == max(ranks) + 1 and set(ranks) == known else "several ranks"
 
 
-def _pace(loads: Sequence[tuple[int | None, Load]], marks: Sequence[tuple[int | None, Mark]]) -> tuple[Pace, str]:
+def _pace(
+    loads: Sequence[tuple[int | None, EngineStatistics]], marks: Sequence[tuple[int | None, Mark]]
+) -> tuple[Pace, str]:
     """Slow or stuck (post-mortem, section 8.3), as far as a log can say it: utilisation is not in it."""
     last = [load for _, load in loads[-_LAST:]]
     stalls = sum(mark.name == "stall" for _, mark in marks)
@@ -103,11 +106,11 @@ def _pace(loads: Sequence[tuple[int | None, Load]], marks: Sequence[tuple[int | 
     return "running", f"{now} tokens/s with {last[-1].running} running"
 
 
-def _hypotheses(last: Sequence[Load], kind: str | None) -> list[Hypothesis]:
+def _hypotheses(last: Sequence[EngineStatistics], kind: str | None) -> list[Hypothesis]:
     return [_capacity(last), _preemption(last), _memory(last, kind), _load(last)]
 
 
-def _capacity(last: Sequence[Load]) -> Hypothesis:
+def _capacity(last: Sequence[EngineStatistics]) -> Hypothesis:
     caches = [load.cache for load in last if load.cache is not None]
     if not caches:
         return _unknown("KV cache or state pool is full")
@@ -120,7 +123,7 @@ def _capacity(last: Sequence[Load]) -> Hypothesis:
     )
 
 
-def _preemption(last: Sequence[Load]) -> Hypothesis:
+def _preemption(last: Sequence[EngineStatistics]) -> Hypothesis:
     if not last:
         return _unknown("requests were preempted")
     counted = [load.preemptions for load in last if load.preemptions is not None]
@@ -132,7 +135,7 @@ def _preemption(last: Sequence[Load]) -> Hypothesis:
     return Hypothesis(hypothesis="requests were preempted", evidence=f"{waiting} waiting at most", verdict=verdict)
 
 
-def _memory(last: Sequence[Load], kind: str | None) -> Hypothesis:
+def _memory(last: Sequence[EngineStatistics], kind: str | None) -> Hypothesis:
     name = "the device ran out of memory"
     if kind == "oom":
         return Hypothesis(hypothesis=name, evidence="the first scene is a refused allocation", verdict="confirmed")
@@ -147,7 +150,7 @@ def _memory(last: Sequence[Load], kind: str | None) -> Hypothesis:
     )
 
 
-def _load(last: Sequence[Load]) -> Hypothesis:
+def _load(last: Sequence[EngineStatistics]) -> Hypothesis:
     if not last:
         return _unknown("the fault needs concurrency")
     running = max(load.running for load in last)

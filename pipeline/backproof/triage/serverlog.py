@@ -6,17 +6,13 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal
 
+from backproof.core.vllm_statistics import parse_statistics
+
 if TYPE_CHECKING:
+    from backproof.core.vllm_statistics import EngineStatistics
     from backproof.triage.line_header import Head
     from backproof.triage.timestamps import Stamp
 
-# vllm/v1/metrics/loggers.py prints this line every ten seconds.
-_LOAD: Final = re.compile(
-    r"Avg prompt throughput: (?P<prompt>[\d.]+) tokens/s, Avg generation throughput: (?P<generation>[\d.]+) tokens/s, "
-    r"Running: (?P<running>\d+) reqs, Waiting: (?P<waiting>\d+) reqs"
-    r"(?:, Preemptions: (?P<preemptions>\d+))?(?:, (?:GPU|NPU) KV cache usage: (?P<cache>[\d.]+)%)?"
-    r"(?:, Prefix cache hit rate: (?P<hits>[\d.]+)%)?"
-)
 _HEALTHY: Final = re.compile(r"Application startup complete|Uvicorn running on|Started server process .* ready")
 _STALL: Final = re.compile(r"No available shared memory broadcast block found in (\d+) seconds")
 _FRAME: Final = re.compile(r'File "(?P<file>[^"]{1,200})", line (?P<line>\d+), in (?P<name>\S{1,80})')
@@ -29,15 +25,10 @@ MarkName = Literal["healthy", "stall", "frame", "raised"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Load:
-    """One line of the engine's statistics. Percentages are 0 to 100."""
+    """One line of the engine's statistics."""
 
     stamp: Stamp | None
-    prompt: float
-    generation: float
-    running: int
-    waiting: int
-    preemptions: int | None
-    cache: float | None
+    statistics: EngineStatistics
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,22 +45,8 @@ class Mark:
 
 def load(head: Head, stamp: Stamp | None) -> Load | None:
     """The engine's statistics, when this line holds them."""
-    hit = _LOAD.search(head.subject) if "throughput" in head.subject else None
-    if hit is None:
-        return None
-    part = hit.groupdict()
-    try:
-        return Load(
-            stamp=stamp,
-            prompt=float(part["prompt"]),
-            generation=float(part["generation"]),
-            running=int(part["running"]),
-            waiting=int(part["waiting"]),
-            preemptions=int(part["preemptions"]) if part["preemptions"] else None,
-            cache=float(part["cache"]) if part["cache"] else None,
-        )
-    except ValueError:  # digits and dots that make no number: somebody else's line
-        return None
+    statistics = parse_statistics(head.subject)
+    return None if statistics is None else Load(stamp=stamp, statistics=statistics)
 
 
 def mark(head: Head, stamp: Stamp | None, offset: int) -> Mark | None:

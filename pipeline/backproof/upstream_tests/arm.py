@@ -1,33 +1,35 @@
-"""All selected tests on one arm: each file in processes of its own, past crashes, and again what failed."""
+"""All selected tests on one arm: each file in processes of its own, past crashes, and again the tests that failed."""
 
 from __future__ import annotations
 
 import signal
+from collections import defaultdict
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from backproof.records.upstream_tests import ArmTests, OwnTest
-from backproof.serving import first_fault
-from backproof.upstream_tests.worker import Log, Result, work
+from backproof.serving.first_fault import find_first_fault
+from backproof.upstream_tests.worker import run_tests
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from backproof.core.model import Arm
     from backproof.kit.serving import UpstreamTests
-    from backproof.records.serving import Scene
-    from backproof.upstream_tests.worker import Shift
+    from backproof.records.serving import LoggedFault
+    from backproof.upstream_tests.worker import TestJob, TestLog, TestReport
 
 _CRASHES: Final = 20
 """Tests of one file that may take their process with them before the rest of the file is given up."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Arrangement:
-    """How an arm's tests run. `logs` gives each process a log folder of its own."""
+class ArmJob:
+    """The tests of an arm to run. `logs` gives each process a log folder of its own."""
 
     plan: UpstreamTests
-    shift: Shift
+    test_job: TestJob
     arm: Arm
     hashes: Mapping[str, str | None]
     logs: Callable[[str], Mapping[str, str]]
@@ -36,127 +38,121 @@ class Arrangement:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _Process:
-    """One process that ran: its log, and what the device's logs say when it died."""
+    """One process that ran: its log, and the first fault in the device's logs when it died."""
 
-    log: Log
-    scene: Scene | None = None
+    log: TestLog
+    first_fault: LoggedFault | None = None
 
 
-def run_arm(arrangement: Arrangement) -> ArmTests:
-    """Every test that was collected, with its outcome over all its runs."""
-    found: dict[str, OwnTest] = {}
+def run_arm(job: ArmJob) -> ArmTests:
+    """Run every selected test. Return each with its outcome over all its runs."""
+    tests: dict[str, OwnTest] = {}
     loaded: dict[str, str] = {}
-    for number, file in enumerate(_files(arrangement.plan.select)):
-        for each in _file(arrangement, number, file, loaded):
-            found[each.test] = each
-    # What hangs hangs for all of its time: that is not paid again.
-    again = [each for each in found.values() if each.bad and each.outcome != "hung"]
-    for number, each in enumerate(again):
-        found[each.test] = _repeated(arrangement, number, each, loaded)
-    return ArmTests(
-        arm=arrangement.arm, tests=tuple(found.values()), loaded=loaded, strange=_strange(arrangement, found, loaded)
-    )
+    for number, selection in enumerate(_group_by_file(job.plan.select)):
+        tests |= {test.test: test for test in _run_file(job, number, selection, loaded)}
+    # A test that hangs hangs for all of its time: that is not spent again.
+    again = [test for test in tests.values() if test.bad and test.outcome != "hung"]
+    for number, test in enumerate(again):
+        tests[test.test] = _repeat_test(job, number, test, loaded)
+    strange = _explain_strange(job, tests, loaded)
+    return ArmTests(arm=job.arm, tests=tuple(tests.values()), loaded=loaded, strange=strange)
 
 
-def _files(select: tuple[str, ...]) -> list[tuple[str, ...]]:
-    """Node ids of one file go together: its imports and fixtures are paid once."""
-    groups: dict[str, list[str]] = {}
-    for each in select:
-        groups.setdefault(each.partition("::")[0], []).append(each)
-    return [tuple(each) for each in groups.values()]
+def _group_by_file(select: tuple[str, ...]) -> list[tuple[str, ...]]:
+    """Group node ids by file: its imports and fixtures are run once."""
+    groups = defaultdict(list)
+    for selection in select:
+        groups[selection.partition("::")[0]].append(selection)
+    return [tuple(group) for group in groups.values()]
 
 
-def _file(arrangement: Arrangement, number: int, select: tuple[str, ...], loaded: dict[str, str]) -> list[OwnTest]:
-    """One file: after a crash a new process goes on with the tests behind it."""
+def _run_file(job: ArmJob, number: int, select: tuple[str, ...], loaded: dict[str, str]) -> list[OwnTest]:
+    """Run one file: after a crash a new process continues with the tests behind it."""
     done: dict[str, OwnTest] = {}
     collected: list[str] = []
     for attempt in range(_CRASHES + 1):
-        process = _run(arrangement, f"{number:03}-{attempt}", select, tuple(done))
+        process = _run_process(job, f"{number:03}-{attempt}", select, tuple(done))
         log = process.log
         collected = collected or log.collected
         loaded |= log.loaded
-        done |= {each: _of(log.results.get(each), each) for each in log.ended}
+        done |= {test: _record_test(log.reports.get(test), test) for test in log.ended}
         if not log.died:
             break
         if log.died_in is None:
-            # It died outside any test: at import, in collection, at the end. There is nothing to go on behind.
-            return [*done.values(), *_lost(select, collected, done, process)]
-        done[log.died_in] = _crashed(log.died_in, process)
-        arrangement.say(f"      {log.died_in}: {done[log.died_in].message}")
-    return [*done.values(), *(OwnTest(test=each, outcome="not-run", runs=0) for each in collected if each not in done)]
+            # It died outside any test: at import, in collection, at the end. No test is left to continue behind.
+            return [*done.values(), *_record_lost(select, collected, done, process)]
+        done[log.died_in] = _record_crash(log.died_in, process)
+        job.say(f"      {log.died_in}: {done[log.died_in].message}")
+    return [*done.values(), *(OwnTest(test=test, outcome="not-run", runs=0) for test in collected if test not in done)]
 
 
-def _run(arrangement: Arrangement, name: str, select: tuple[str, ...], deselect: tuple[str, ...]) -> _Process:
-    logs = arrangement.logs(name)
-    shift = replace(
-        arrangement.shift,
-        select=select,
-        deselect=deselect,
-        env={**arrangement.shift.env, **arrangement.plan.env, **logs},
-    )
-    log = work(shift, name)
+def _run_process(job: ArmJob, name: str, select: tuple[str, ...], deselect: tuple[str, ...]) -> _Process:
+    logs = job.logs(name)
+    env = {**job.test_job.env, **job.plan.env, **logs}
+    log = run_tests(replace(job.test_job, select=select, deselect=deselect, env=env), name)
     if not log.died:
         return _Process(log=log)
     folder = logs.get("ASCEND_PROCESS_LOG_PATH")
-    paths = [shift.work / f"{name}.log", *([type(shift.work)(folder)] if folder else [])]
-    found, _ = first_fault.first(paths)
-    return _Process(log=log, scene=found)
+    fault, _ = find_first_fault([job.test_job.work / f"{name}.log", *([Path(folder)] if folder else [])])
+    return _Process(log=log, first_fault=fault)
 
 
-def _of(result: Result | None, test: str) -> OwnTest:
-    if result is None:
+def _record_test(report: TestReport | None, test: str) -> OwnTest:
+    if report is None:
         return OwnTest(test=test, outcome="not-run", runs=0, message="its process left no report of it")
-    bad = result.outcome in {"failed", "error"}
-    facts = {"outcome": result.outcome, "message": result.message, "seconds": result.seconds}
+    bad = report.outcome in {"failed", "error"}
+    facts = {"outcome": report.outcome, "message": report.message, "seconds": report.seconds}
     return OwnTest.model_validate({"test": test, "bad": int(bad), **facts})
 
 
-def _crashed(test: str, process: _Process) -> OwnTest:
+def _record_crash(test: str, process: _Process) -> OwnTest:
     outcome = "hung" if process.log.hung else "crashed"
-    return OwnTest.model_validate(
-        {"test": test, "outcome": outcome, "bad": 1, "message": _end(process), "scene": process.scene}
-    )
+    facts = {"outcome": outcome, "bad": 1, "message": _describe_end(process), "first_fault": process.first_fault}
+    return OwnTest.model_validate({"test": test, **facts})
 
 
-def _end(process: _Process) -> str:
-    code = process.log.code
-    how = f"code {code}"
+def _describe_end(process: _Process) -> str:
+    code, fault = process.log.code, process.first_fault
+    how = f"ended with code {code}"
     if process.log.hung:
-        how = "its time: it hangs"
+        how = "was stopped when its time was up: it hangs"
     elif code < 0:
-        how = f"signal {signal.Signals(-code).name}" if -code in set(signal.Signals) else f"signal {-code}"
-    first = f"; the first scene is {process.scene.where}: {process.scene.verdict}" if process.scene else ""
-    return f"the process ended with {how}{first}"[:1000]
+        how = f"ended with signal {signal.Signals(-code).name if -code in set(signal.Signals) else -code}"
+    first = f"; the first fault is at {fault.where}: {fault.verdict}" if fault else ""
+    return f"the process {how}{first}"[:1000]
 
 
-def _lost(select: tuple[str, ...], collected: list[str], done: dict[str, OwnTest], process: _Process) -> list[OwnTest]:
-    left = [each for each in collected or select if each not in done]
-    said = f"{_end(process)} outside any test: {process.log.said[-500:]}"
-    return [OwnTest(test=each, outcome="not-run", runs=0, message=said, scene=process.scene) for each in left]
+def _record_lost(
+    select: tuple[str, ...], collected: list[str], done: dict[str, OwnTest], process: _Process
+) -> list[OwnTest]:
+    left = [test for test in collected or select if test not in done]
+    message = f"{_describe_end(process)} outside any test: {process.log.output[-500:]}"
+    fault = process.first_fault
+    return [OwnTest(test=test, outcome="not-run", runs=0, message=message, first_fault=fault) for test in left]
 
 
-def _repeated(arrangement: Arrangement, number: int, first: OwnTest, loaded: dict[str, str]) -> OwnTest:
-    """The same test alone, in fresh processes: is it broken, or flaky?"""
-    now = first
-    for attempt in range(1, arrangement.plan.repeats):
-        process = _run(arrangement, f"again-{number:03}-{attempt}", (first.test,), ())
+def _repeat_test(job: ArmJob, number: int, first: OwnTest, loaded: dict[str, str]) -> OwnTest:
+    """Run the test alone, in fresh processes: is it broken, or flaky?"""
+    total = first
+    for attempt in range(1, job.plan.repeats):
+        process = _run_process(job, f"again-{number:03}-{attempt}", (first.test,), ())
         loaded |= process.log.loaded
         if process.log.died:
-            seen = _crashed(first.test, process)
-        elif first.test in process.log.results:
-            seen = _of(process.log.results[first.test], first.test)
+            last = _record_crash(first.test, process)
+        elif first.test in process.log.reports:
+            last = _record_test(process.log.reports[first.test], first.test)
         else:
             break
-        facts = {"runs": now.runs + 1, "bad": now.bad + seen.bad, "outcome": seen.outcome}
-        now = now.model_copy(update=facts)
-    return now
+        facts = {"runs": total.runs + 1, "bad": total.bad + last.bad, "outcome": last.outcome}
+        total = total.model_copy(update=facts)
+    return total
 
 
-def _strange(arrangement: Arrangement, found: dict[str, OwnTest], loaded: Mapping[str, str]) -> str:
-    """Why these tests say nothing of the arm: nothing ran, or other code than the arm's was loaded."""
-    if not any(each.runs and each.outcome != "skipped" for each in found.values()):
-        return f"no test ran ({len(found)} selected)"
-    wrong = [file for file, sha in loaded.items() if arrangement.hashes.get(file) != sha]
+def _explain_strange(job: ArmJob, tests: Mapping[str, OwnTest], loaded: Mapping[str, str]) -> str:
+    """Return why these tests show nothing of the arm: nothing ran, or code of another arm was loaded."""
+    if not any(test.runs and test.outcome != "skipped" for test in tests.values()):
+        return f"no test ran ({len(tests)} selected)"
+    wrong = [file for file, sha in loaded.items() if job.hashes.get(file) != sha]
     if wrong:
         return f"not the code of this arm was loaded: {', '.join(wrong)[:500]}"
-    return "" if loaded or not arrangement.hashes else "none of the patch's files was loaded by the tests"
+    return "" if loaded or not job.hashes else "none of the patch's files was loaded by the tests"

@@ -1,4 +1,4 @@
-"""One process that runs some of the target's tests: what it reported, and which test it died in if it died."""
+"""One process that runs some of the target's tests: its reports, and the test in which it died if it died."""
 
 from __future__ import annotations
 
@@ -18,13 +18,14 @@ if TYPE_CHECKING:
 
 _LIMIT: Final = 64 * 1024 * 1024
 _DONE: Final = frozenset({0, 1, 5})
-"""pytest's codes for: all passed, some failed, none collected. Anything else is no end of its own."""
+"""pytest's codes for: all passed, some failed, none collected. Any other code means that it did not end by itself."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Shift:
-    """What one process is to do. `root` holds the repository's tests and nothing else of it."""
+class TestJob:
+    """The tests that one process is to run. `root` holds the repository's tests and nothing else of it."""
 
+    __test__ = False
     python: Path
     env: Mapping[str, str]
     root: Path
@@ -37,27 +38,29 @@ class Shift:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Result:
+class TestReport:
     """One test as JUnit has it."""
 
+    __test__ = False
     outcome: str
     message: str = ""
     seconds: float = 0.0
 
 
 @dataclass(kw_only=True, slots=True)
-class Log:
-    """What the process put down as it went, and how it ended."""
+class TestLog:
+    """The events that a process wrote as it went, and how it ended."""
 
+    __test__ = False
     code: int = 0
     command: str = ""
     collected: list[str] = field(default_factory=list)
     ended: list[str] = field(default_factory=list)
     died_in: str | None = None
     loaded: dict[str, str] = field(default_factory=dict)
-    results: dict[str, Result] = field(default_factory=dict)
-    """By JUnit; where the process died before it could write that, by what it put down as it went."""
-    said: str = ""
+    reports: dict[str, TestReport] = field(default_factory=dict)
+    """From JUnit; from the events where the process died before it could write that."""
+    output: str = ""
 
     @property
     def died(self) -> bool:
@@ -68,49 +71,50 @@ class Log:
         return self.code == proc.TIMED_OUT
 
 
-def work(shift: Shift, name: str) -> Log:
-    """Run the tests of a shift in a process of its own (started afresh, never forked: a device would not survive it)."""
-    shift.work.mkdir(parents=True, exist_ok=True)
+def run_tests(job: TestJob, name: str) -> TestLog:
+    """Run the tests of a job in a process of its own (started afresh, never forked: a device would not survive it)."""
+    job.work.mkdir(parents=True, exist_ok=True)
     nonce = secrets.token_hex(8)
-    events, junit, sent = (shift.work / f"{name}.{kind}" for kind in ("events.jsonl", "junit.xml", "request.json"))
+    events, junit, request = (job.work / f"{name}.{kind}" for kind in ("events.jsonl", "junit.xml", "request.json"))
     for stale in (events, junit):
         stale.unlink(missing_ok=True)
-    request = {
-        "nonce": nonce,
-        "root": str(shift.root.resolve()),
-        "events": str(events),
-        "junit": str(junit),
-        "carried": [str(shift.carried)],
-        "files": list(shift.files),
-        "select": list(shift.select),
-        "deselect": list(shift.deselect),
-    }
-    sent.write_text(json.dumps(request, indent=1), encoding="utf-8")
+    content = {"nonce": nonce, "events": str(events), "junit": str(junit), **_describe_job(job)}
+    request.write_text(json.dumps(content, indent=1), encoding="utf-8")
     script = Path(str(resources.files("backproof"))) / "target" / "run_upstream_tests.py"
-    argv = [str(shift.python), str(script), str(sent)]
-    env = proc.environment({**shift.env, "VLLM_WORKER_MULTIPROC_METHOD": "spawn", "PYTHONDONTWRITEBYTECODE": "1"})
-    done = proc.run(argv, cwd=shift.root, env=env, timeout=shift.timeout, tee=shift.work / f"{name}.log")
-    log = Log(code=done.code, command=done.command, said=(done.error_text or done.text).strip()[-1500:])
-    _replay(events, nonce, log)
-    log.results |= dict(_results(junit, log.ended))
+    argv = [str(job.python), str(script), str(request)]
+    env = proc.environment({**job.env, "VLLM_WORKER_MULTIPROC_METHOD": "spawn", "PYTHONDONTWRITEBYTECODE": "1"})
+    done = proc.run(argv, cwd=job.root, env=env, timeout=job.timeout, tee=job.work / f"{name}.log")
+    log = TestLog(code=done.code, command=done.command, output=(done.error_text or done.text).strip()[-1500:])
+    _replay_events(events, nonce, log)
+    log.reports |= dict(_read_junit(junit, log.ended))
     return log
 
 
-def _replay(events: Path, nonce: str, log: Log) -> None:
-    """A line that was cut by the end of the process is the last one, and is left out."""
-    for line in _lines(events):
+def _describe_job(job: TestJob) -> dict[str, Any]:
+    return {
+        "root": str(job.root.resolve()),
+        "carried": [str(job.carried)],
+        "files": list(job.files),
+        "select": list(job.select),
+        "deselect": list(job.deselect),
+    }
+
+
+def _replay_events(events: Path, nonce: str, log: TestLog) -> None:
+    """Apply all events. A line that was cut by the end of the process is the last one, and is left out."""
+    for line in _read_lines(events):
         try:
             event = json.loads(line)
             if event["nonce"] == nonce:
-                _take(event, log)
+                _apply_event(event, log)
         except (ValueError, KeyError, TypeError):
             continue
 
 
-def _take(event: dict[str, Any], log: Log) -> None:
+def _apply_event(event: dict[str, Any], log: TestLog) -> None:
     match event["event"]:
         case "collected":
-            log.collected += [str(each) for each in event["tests"]]
+            log.collected += [str(test) for test in event["tests"]]
         case "start":
             log.died_in = str(event["test"])
         case "end":
@@ -119,26 +123,26 @@ def _take(event: dict[str, Any], log: Log) -> None:
         case "loaded":
             log.loaded[str(event["file"])] = str(event["sha256"])
         case "report":
-            _report(event, log)
+            _apply_report(event, log)
         case _:
             pass
 
 
-def _report(event: dict[str, Any], log: Log) -> None:
-    """A test has three reports; the worst is its outcome, and one that fails outside its call is an error."""
+def _apply_report(event: dict[str, Any], log: TestLog) -> None:
+    """Apply one of a test's three reports: the worst is its outcome, and one that fails outside its call is an error."""
     test, outcome = str(event["test"]), str(event["outcome"])
-    before = log.results.get(test, Result(outcome="passed"))
+    before = log.reports.get(test, TestReport(outcome="passed"))
     seconds = before.seconds + float(event["seconds"])
     if outcome == "failed":
         word = "failed" if event["when"] == "call" else "error"
-        log.results[test] = Result(outcome=word, message=str(event["message"])[-1000:], seconds=seconds)
+        log.reports[test] = TestReport(outcome=word, message=str(event["message"])[-1000:], seconds=seconds)
     elif outcome == "skipped":
-        log.results[test] = Result(outcome="skipped", seconds=seconds)
+        log.reports[test] = TestReport(outcome="skipped", seconds=seconds)
     else:
-        log.results[test] = Result(outcome=before.outcome, message=before.message, seconds=seconds)
+        log.reports[test] = TestReport(outcome=before.outcome, message=before.message, seconds=seconds)
 
 
-def _lines(path: Path) -> list[str]:
+def _read_lines(path: Path) -> list[str]:
     try:
         with path.open("rb") as stream:
             return stream.read(_LIMIT).decode("utf-8", "replace").splitlines()
@@ -146,19 +150,19 @@ def _lines(path: Path) -> list[str]:
         return []
 
 
-def _results(junit: Path, tests: Sequence[str]) -> Iterator[tuple[str, Result]]:
-    """Outcomes by node id; JUnit has class and name only, so each node id says what it is called there."""
-    named = {junit_name(each): each for each in tests}
+def _read_junit(junit: Path, tests: Sequence[str]) -> Iterator[tuple[str, TestReport]]:
+    """Yield reports by node id; JUnit has class and name only, so each node id is mapped to its name there."""
+    named = {junit_name(test): test for test in tests}
     try:
         if junit.stat().st_size > _LIMIT:
             return
         suites = JUnitXml.fromfile(str(junit))
     except (OSError, JUnitXmlError, SyntaxError):
         return
-    for case in (each for suite in suites for each in suite):
+    for case in (case for suite in suites for case in suite):
         test = named.get((str(case.classname or ""), str(case.name or "")))
         if test is not None:
-            yield test, _result(case)
+            yield test, _read_case(case)
 
 
 def junit_name(test: str) -> tuple[str, str]:
@@ -170,12 +174,12 @@ def junit_name(test: str) -> tuple[str, str]:
     return ".".join([path, *classes]), f"{name}{bracket}{parameters}"
 
 
-def _result(case: TestCase) -> Result:
+def _read_case(case: TestCase) -> TestReport:
     seconds = float(case.time or 0)
     if case.is_skipped:
-        return Result(outcome="skipped", seconds=seconds)
-    bad = [each for each in case.result if type(each).__name__ in {"Failure", "Error"}]
+        return TestReport(outcome="skipped", seconds=seconds)
+    bad = [result for result in case.result if type(result).__name__ in {"Failure", "Error"}]
     if not bad:
-        return Result(outcome="passed", seconds=seconds)
+        return TestReport(outcome="passed", seconds=seconds)
     outcome = "failed" if type(bad[0]).__name__ == "Failure" else "error"
-    return Result(outcome=outcome, message=str(bad[0].message or "")[:1000], seconds=seconds)
+    return TestReport(outcome=outcome, message=str(bad[0].message or "")[:1000], seconds=seconds)

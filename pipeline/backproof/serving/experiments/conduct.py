@@ -2,148 +2,152 @@
 
 from __future__ import annotations
 
-import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from backproof.core.model import Outcome
 from backproof.records.experiment import ExperimentRecord, Run, SideResult
 from backproof.serving import arms
-from backproof.serving.experiments.classify import Tally, classify, settled
-from backproof.serving.experiments.difference import Configuration, Difference, configured, require_one
-from backproof.serving.testbed import Slot
+from backproof.serving.experiments.classify import Tally, classify_effect, is_settled
+from backproof.serving.experiments.difference import configure_side, require_one_difference
+from backproof.serving.round_context import RoundSpec
+from backproof.serving.schedule import run_rounds
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from backproof.core.model import Evidence
     from backproof.kit.serving import Experiment, Serve
     from backproof.records.serving import Round
+    from backproof.serving.experiments.difference import Configuration, Difference
+    from backproof.serving.schedule import Progress
     from backproof.serving.testbed import Testbed
 
 
-@dataclass(kw_only=True, slots=True)
-class _Going:
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Question:
+    """An experiment with its two sides, and the fault that counts (any, where the plan names none)."""
+
+    experiment: Experiment
     sides: tuple[Configuration, Configuration]
+    difference: Difference
     wanted: str
-    rounds: list[tuple[str, Round]] = field(default_factory=list)
-    evidence: list[Evidence] = field(default_factory=list)
-    longest: float = 0.0
 
-    def of(self, label: str) -> list[Round]:
-        return [each for side, each in self.rounds if side == label]
+    @property
+    def load(self) -> bool:
+        return self.difference.name.startswith("concurrency")
 
-    def counted(self, label: str) -> list[Round]:
-        """Rounds that say something: passed, or failed with the fault that is looked for (any, where none is named)."""
-        said = [each for each in self.of(label) if not each.spoiled]
-        return [each for each in said if each.observed in {"pass", self.wanted} or (not self.wanted and _failed(each))]
+    def count_rounds(self, progress: Progress, label: str) -> list[Round]:
+        """Return the rounds of a side that show something: passed, or failed with the fault that counts."""
+        rounds = [done for done in progress.of_label(label) if not done.spoiled]
+        return [
+            done for done in rounds if done.observed in {"pass", self.wanted} or (not self.wanted and _has_failed(done))
+        ]
 
-    def tallies(self) -> tuple[Tally, Tally]:
-        one, other = (
-            Tally(
-                label=side.label,
-                failed=sum(_failed(each) for each in self.counted(side.label)),
-                ran=len(self.counted(side.label)),
-            )
-            for side in self.sides
-        )
-        return one, other
+    def tally_sides(self, progress: Progress) -> tuple[Tally, Tally]:
+        left, right = (self._tally_side(progress, side.label) for side in self.sides)
+        return left, right
+
+    def _tally_side(self, progress: Progress, label: str) -> Tally:
+        rounds = self.count_rounds(progress, label)
+        return Tally(label=label, failed=sum(_has_failed(done) for done in rounds), ran=len(rounds))
 
 
-def _failed(done: Round) -> bool:
+def _has_failed(done: Round) -> bool:
     return done.observed.startswith("fault:")
 
 
-def prepare(
+def prepare_sides(
     experiment: Experiment, serve: Serve, baseline: Sequence[str]
 ) -> tuple[tuple[Configuration, Configuration], Difference]:
-    """Both sides and the one thing in which they differ.
+    """Return both sides and the one thing in which they differ.
 
     Raises:
         PlanError: they differ in more, or in something else.
     """
-    one, other = (configured(experiment, each, serve, baseline) for each in experiment.side)
-    return (one, other), require_one(experiment, one, other)
+    left, right = (configure_side(experiment, side, serve, baseline) for side in experiment.side)
+    return (left, right), require_one_difference(experiment, left, right)
 
 
-def conduct(bed: Testbed, experiment: Experiment, serve: Serve, baseline: Sequence[str]) -> ExperimentRecord:
-    """The experiment, one round after the other."""
-    sides, difference = prepare(experiment, serve, baseline)
+def conduct_experiment(
+    testbed: Testbed, experiment: Experiment, serve: Serve, baseline: Sequence[str]
+) -> ExperimentRecord:
+    """Run the experiment, one round after the other."""
+    sides, difference = prepare_sides(experiment, serve, baseline)
     # A named fault of base is what is asked about; another one beside it is no answer to the question.
     wanted = serve.expect.base if serve.expect.base.startswith("fault:") else ""
-    going = _Going(sides=sides, wanted=wanted)
-    load = difference.name.startswith("concurrency")
-    stopped = ""
-    for number in range(1, experiment.repeats + 1):
-        for side in sides:
-            stopped = stopped or _stop(bed, experiment, going, load=load)
-            if not stopped:
-                _one(bed, experiment, going, side, number)
-    return _record(bed, experiment, going, difference, stopped, load=load)
+    question = _Question(experiment=experiment, sides=sides, difference=difference, wanted=wanted)
+
+    def report(progress: Progress) -> None:
+        testbed.say(f"    {experiment.id}: {', '.join(tally.text for tally in question.tally_sides(progress))}")
+
+    progress = run_rounds(testbed, _plan_rounds(question), lambda so_far: _find_decision(question, so_far), report)
+    return _build_record(testbed, question, progress)
 
 
-def _one(bed: Testbed, experiment: Experiment, going: _Going, side: Configuration, number: int) -> None:
-    place = f"{bed.folder}/{experiment.id}/{side.label}-{number}"
-    begun = time.monotonic()
-    done = bed.round(Slot(serve=side.serve, arguments=side.arguments, arm=side.arm, number=number, place=place))
-    going.longest = max(going.longest, time.monotonic() - begun)
-    going.rounds.append((side.label, done))
-    going.evidence += bed.evidence(place, done)
-    bed.say(f"    {experiment.id}: {', '.join(each.text for each in going.tallies())}")
+def _plan_rounds(question: _Question) -> list[RoundSpec]:
+    return [
+        RoundSpec(
+            serve=side.serve,
+            arguments=side.arguments,
+            arm=side.arm,
+            number=number,
+            group=question.experiment.id,
+            label=side.label,
+        )
+        for number in range(1, question.experiment.repeats + 1)
+        for side in question.sides
+    ]
 
 
-def _stop(bed: Testbed, experiment: Experiment, going: _Going, *, load: bool) -> str:
-    if spoiled := next((each.spoiled for _, each in going.rounds if each.spoiled), ""):
-        return spoiled
-    if not bed.budget.allows(going.longest):
-        return f"the budget is spent ({bed.budget.left:.0f} s left, a round took {going.longest:.0f} s)"
-    one, other = going.tallies()
-    left = [experiment.repeats - len(going.of(side.label)) for side in going.sides]
-    if going.rounds and any(left) and settled(one, other, (left[0], left[1]), load=load):
+def _find_decision(question: _Question, progress: Progress) -> str:
+    """Return why the remaining rounds need not run; empty while they may change the answer."""
+    left, right = question.tally_sides(progress)
+    repeats = question.experiment.repeats
+    remaining = [repeats - len(progress.of_label(side.label)) for side in question.sides]
+    if progress.finished and is_settled(left, right, (remaining[0], remaining[1]), load=question.load):
         return "the rounds that are left cannot change the answer"
     return ""
 
 
-def _record(
-    bed: Testbed, experiment: Experiment, going: _Going, difference: Difference, stopped: str, *, load: bool
-) -> ExperimentRecord:
-    one, other = going.tallies()
-    found = classify(one, other, load=load)
-    refused = arms.incomparable([each for _, each in going.rounds])
-    inventory = bed.session.inventory
+def _build_record(testbed: Testbed, question: _Question, progress: Progress) -> ExperimentRecord:
+    experiment, tallies = question.experiment, question.tally_sides(progress)
+    effect = classify_effect(*tallies, load=question.load)
+    refusal = arms.explain_incomparable(progress.rounds)
+    inventory = testbed.session.inventory
     return ExperimentRecord(
         id=experiment.id,
         question=experiment.question,
         variable=experiment.variable,
-        difference=str(difference),
-        kind="undecided" if refused else found.kind,
-        p=found.p,
-        sentence=refused or found.sentence,
-        outcome=Outcome.INCONCLUSIVE if refused or found.kind == "undecided" else Outcome.PASS,
-        sides=tuple(_side(going, side, tally) for side, tally in zip(going.sides, (one, other), strict=True)),
-        runs=tuple(
-            Run(side=side, number=each.number, observed=each.observed, failed_at=each.failed_at, why=each.why[:500])
-            for side, each in going.rounds
-        ),
-        host=bed.facts.get("host", ""),
-        boot_id=bed.facts.get("boot_id", ""),
+        difference=str(question.difference),
+        kind="undecided" if refusal else effect.kind,
+        p=effect.p,
+        sentence=refusal or effect.sentence,
+        outcome=Outcome.INCONCLUSIVE if refusal or effect.kind == "undecided" else Outcome.PASS,
+        sides=tuple(_summarise_side(question, progress, tally) for tally in tallies),
+        runs=tuple(_summarise_run(item.spec.label, item.round) for item in progress.finished),
+        host=testbed.facts.get("host", ""),
+        boot_id=testbed.facts.get("boot_id", ""),
         stand_in=inventory is None or inventory.stand_in,
-        stopped=stopped,
-        evidence=tuple(going.evidence),
+        stopped=progress.stopped,
+        evidence=progress.all_evidence,
     )
 
 
-def _side(going: _Going, side: Configuration, tally: Tally) -> SideResult:
+def _summarise_run(label: str, done: Round) -> Run:
+    return Run(side=label, number=done.number, observed=done.observed, failed_at=done.failed_at, why=done.why[:500])
+
+
+def _summarise_side(question: _Question, progress: Progress, tally: Tally) -> SideResult:
     loads: dict[str, tuple[int, int]] = {}
-    for done in going.counted(side.label):
+    for done in question.count_rounds(progress, tally.label):
         for step in done.steps:
             failed, ran = loads.get(str(step.concurrency), (0, 0))
             loads[str(step.concurrency)] = (failed + (step.outcome != "pass"), ran + 1)
     return SideResult(
-        label=side.label,
-        arm=side.arm,
+        label=tally.label,
+        arm=next(side.arm for side in question.sides if side.label == tally.label),
         failed=tally.failed,
         ran=tally.ran,
-        not_counted=len(going.of(side.label)) - tally.ran,
+        not_counted=len(progress.of_label(tally.label)) - tally.ran,
         by_load=loads,
     )

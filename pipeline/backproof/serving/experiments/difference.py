@@ -35,19 +35,19 @@ class Difference:
     """One named value on both sides."""
 
     name: str
-    one: str
-    other: str
+    left: str
+    right: str
 
     def __str__(self) -> str:
-        return f"{self.name}: {self.one} / {self.other}"
+        return f"{self.name}: {self.left} / {self.right}"
 
 
-def configured(experiment: Experiment, side: Side, serve: Serve, baseline: Sequence[str]) -> Configuration:
-    """The service's own configuration with what the side changes."""
+def configure_side(experiment: Experiment, side: Side, serve: Serve, baseline: Sequence[str]) -> Configuration:
+    """Return the service's own configuration with the changes of the side."""
     own = baseline if serve.arguments is None else serve.arguments
     words = side.arguments if side.arguments is not None else tuple(own)
-    for name in (*side.remove, *(each for each in side.add if each.startswith("--"))):
-        words = without(words, name)
+    for name in (*side.remove, *(word for word in side.add if word.startswith("--"))):
+        words = remove_argument(words, name)
     changes: dict[str, Any] = {"env": {**serve.env, **side.env}}
     if side.concurrency is not None:
         changes |= {"concurrency": side.concurrency, "fails_at": None}
@@ -59,21 +59,21 @@ def configured(experiment: Experiment, side: Side, serve: Serve, baseline: Seque
     )
 
 
-def without(words: Sequence[str], name: str) -> tuple[str, ...]:
-    """The arguments without one of them and its values, however it is spelt."""
-    kept: list[str] = []
+def remove_argument(words: Sequence[str], name: str) -> tuple[str, ...]:
+    """Return the arguments without one of them and its values, however it is spelt."""
+    remaining: list[str] = []
     skipping = False
-    wanted = _name(name)[0]
+    wanted = _split_option(name)[0]
     for word in words:
         if word.startswith("--"):
-            skipping = _name(word)[0] == wanted
+            skipping = _split_option(word)[0] == wanted
         if not skipping:
-            kept.append(word)
-    return tuple(kept)
+            remaining.append(word)
+    return tuple(remaining)
 
 
-def _name(word: str) -> tuple[str, str | None]:
-    """An argument's name as vLLM reads it: `--no-x` is `--x` switched off, underscores are hyphens."""
+def _split_option(word: str) -> tuple[str, str | None]:
+    """Return name and value as vLLM reads them: `--no-x` is `--x` switched off, underscores are hyphens."""
     name, equals, value = word.partition("=")
     name = name.replace("_", "-")
     if name.startswith("--no-"):
@@ -81,86 +81,90 @@ def _name(word: str) -> tuple[str, str | None]:
     return name, value if equals else None
 
 
-def values(words: Sequence[str]) -> dict[str, str]:
-    """Arguments by name; what stands alone is numbered, a name without a value is on."""
-    found: dict[str, list[str]] = {}
-    now, alone = "", 0
+def parse_arguments(words: Sequence[str]) -> dict[str, str]:
+    """Return arguments by name; a word that stands alone is numbered, a name without a value is on."""
+    arguments: dict[str, list[str]] = {}
+    name, alone = "", 0
     for word in words:
         if word.startswith("--"):
-            now, value = _name(word)
-            found.setdefault(now, []).extend([value] if value is not None else [])
-        elif now:
-            found[now].append(word)
+            name, value = _split_option(word)
+            arguments.setdefault(name, []).extend([value] if value is not None else [])
+        elif name:
+            arguments[name].append(word)
         else:
             alone += 1
-            found[f"argument {alone}"] = [word]
-    return {name: " ".join(each) or "on" for name, each in found.items()}
+            arguments[f"argument {alone}"] = [word]
+    return {name: " ".join(values) or "on" for name, values in arguments.items()}
 
 
-def differences(one: Configuration, other: Configuration) -> tuple[Difference, ...]:
-    """All that differs; two JSON values are compared key by key, so that each setting in them counts."""
-    pairs = [("", _facts(one), _facts(other)), ("", values(one.arguments), values(other.arguments))]
-    pairs.append(("env.", dict(one.serve.env), dict(other.serve.env)))
-    found: list[Difference] = []
-    for prefix, left, right in pairs:
-        for name in sorted(left.keys() | right.keys()):
-            found += _compared(f"{prefix}{name}", left.get(name), right.get(name))
-    return tuple(found)
+def find_differences(left: Configuration, right: Configuration) -> tuple[Difference, ...]:
+    """Return all that differs; two JSON values are compared key by key, so that each setting in them counts."""
+    pairs = [("", _describe_service(left), _describe_service(right))]
+    pairs.append(("", parse_arguments(left.arguments), parse_arguments(right.arguments)))
+    pairs.append(("env.", dict(left.serve.env), dict(right.serve.env)))
+    return tuple(
+        difference
+        for prefix, a, b in pairs
+        for name in sorted(a.keys() | b.keys())
+        for difference in _compare_values(f"{prefix}{name}", a.get(name), b.get(name))
+    )
 
 
-def _facts(side: Configuration) -> dict[str, str]:
+def _describe_service(side: Configuration) -> dict[str, str]:
     facts = side.serve.model_dump(mode="json", exclude={"env", "arguments"})
     return {**{name: json.dumps(value) for name, value in facts.items()}, "arm": side.arm.value}
 
 
-def _compared(name: str, one: str | None, other: str | None) -> list[Difference]:
-    if one == other:
+def _compare_values(name: str, left: str | None, right: str | None) -> list[Difference]:
+    if left == right:
         return []
-    left, right = _json(one), _json(other)
-    if left is not None and right is not None:
-        return [
-            each
-            for key in sorted(left.keys() | right.keys())
-            for each in _compared(f"{name}.{key}", _text(left, key), _text(right, key))
-        ]
-    return [Difference(name=name, one=_shown(one), other=_shown(other))]
+    a, b = _parse_json(left), _parse_json(right)
+    if a is None or b is None:
+        return [Difference(name=name, left=_show_value(left), right=_show_value(right))]
+    return [
+        difference
+        for key in sorted(a.keys() | b.keys())
+        for difference in _compare_values(f"{name}.{key}", _dump_key(a, key), _dump_key(b, key))
+    ]
 
 
-def _json(text: str | None) -> Mapping[str, Any] | None:
+def _parse_json(text: str | None) -> Mapping[str, Any] | None:
     try:
-        found = json.loads(text) if text else None
+        content = json.loads(text) if text else None
     except ValueError:
         return None
-    return found if isinstance(found, dict) else None
+    return content if isinstance(content, dict) else None
 
 
-def _text(values_: Mapping[str, Any], key: str) -> str | None:
-    return json.dumps(values_[key], sort_keys=True) if key in values_ else None
+def _dump_key(content: Mapping[str, Any], key: str) -> str | None:
+    return json.dumps(content[key], sort_keys=True) if key in content else None
 
 
-def _shown(value: str | None) -> str:
+def _show_value(value: str | None) -> str:
     return ABSENT if value is None else value[:200]
 
 
-def require_one(experiment: Experiment, one: Configuration, other: Configuration) -> Difference:
-    """The one difference, which must be the named variable.
+def require_one_difference(experiment: Experiment, left: Configuration, right: Configuration) -> Difference:
+    """Return the one difference, which must be the named variable.
 
     Raises:
         PlanError: with the list of differences.
     """
-    found = differences(one, other)
-    named = [each for each in found if _is(experiment.variable, each.name)]
-    if len(found) == 1 and named:
-        return found[0]
-    listed = "; ".join(str(each) for each in found) or "none at all"
-    what = f"{len(found)} variables" if len(found) != 1 else f"{found[0].name}, not in {experiment.variable}"
+    differences = find_differences(left, right)
+    named = [difference for difference in differences if _names_variable(experiment.variable, difference.name)]
+    if len(differences) == 1 and named:
+        return differences[0]
+    listed = "; ".join(map(str, differences)) or "none at all"
+    what = f"{len(differences)} variables"
+    if len(differences) == 1:
+        what = f"{differences[0].name}, not in {experiment.variable}"
     raise PlanError(
-        f"experiment {experiment.id}: the sides {one.label} and {other.label} differ in {what}",
-        why=f"what differs ({one.label} / {other.label}): {listed}",
-        next_step=f"change {experiment.variable} alone: what changes together cannot be told apart",
+        f"experiment {experiment.id}: the sides {left.label} and {right.label} differ in {what}",
+        why=f"the differences ({left.label} / {right.label}): {listed}",
+        next_step=f"change {experiment.variable} alone: variables that change together cannot be told apart",
     )
 
 
-def _is(variable: str, name: str) -> bool:
-    wanted = _name(variable)[0] if variable.startswith("--") else variable
+def _names_variable(variable: str, name: str) -> bool:
+    wanted = _split_option(variable)[0] if variable.startswith("--") else variable
     return name == wanted or name.startswith(f"{wanted}.")

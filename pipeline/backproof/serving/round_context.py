@@ -1,4 +1,4 @@
-"""All that one round depends on, put together before anything starts."""
+"""One round: the part of the schedule that asks for it, and all that it depends on."""
 
 from __future__ import annotations
 
@@ -16,29 +16,51 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Setup:
-    """One round. `folder` is its evidence, `logs` where its device logs go, `known` what is left of an earlier try."""
+class RoundSpec:
+    """A round to come: one service with its arguments on one arm."""
 
     serve: Serve
     arguments: tuple[str, ...]
-    env: Mapping[str, str]
-    python: Path
-    words: Mapping[str, str]
     arm: Arm
     number: int
-    digest: str
-    host: str
-    boot_id: str
-    folder: Path
-    logs: Path | None
-    budget: Budget
-    say: Callable[[str], None]
-    keep: Callable[[str, Record], None]
-    url: str = ""
-    known: Round | None = None
-    settle: float = 3.0
-    """Seconds for a service that failed to end, and for the device's log to reach the host (2 s at exit)."""
+    group: str
+    """The id of the [[serve]] or of the experiment, whose rounds share a folder."""
+    label: str
+    """The name of the arm or of the side of an experiment in that folder."""
 
     @property
     def name(self) -> str:
         return f"{self.serve.id} on {self.arm}, round {self.number}"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class RoundContext:
+    """A round with everything it depends on, put together before anything starts."""
+
+    spec: RoundSpec
+    env: Mapping[str, str]
+    python: Path
+    words: Mapping[str, str]
+    digest: str
+    host: str
+    boot_id: str
+    folder: Path
+    """Its evidence."""
+    logs: Path | None
+    """The folder of its device logs."""
+    budget: Budget
+    say: Callable[[str], None]
+    keep: Callable[[str, Record], None]
+    url: str = ""
+    earlier: Round | None = None
+    """The round as an earlier run left it."""
+    settle: float = 3.0
+    """Seconds for a service that failed to end, and for the device's log to reach the host (2 s at exit)."""
+
+    @property
+    def serve(self) -> Serve:
+        return self.spec.serve
+
+    @property
+    def name(self) -> str:
+        return self.spec.name
