@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import subprocess
 import sys
@@ -65,9 +66,16 @@ def test_the_exit_code_holds_where_nobody_reads_the_error_either(args: tuple[str
     assert call(*args).returncode == code
 
 
-def test_a_reader_that_takes_some_of_it_is_a_real_head(tmp_path: Path) -> None:
-    script = f'set -o pipefail; "{sys.executable}" -m backproof plan schema | head -1'
-    # `plan schema` is one write of more than a pipe holds, so head has ended before the rest is written.
-    (tmp_path / "script").write_text(script)
-    done = subprocess.run(["bash", str(tmp_path / "script")], capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stdout) == (ExitCode.ERROR, "{\n")
+def test_a_reader_that_has_read_enough_is_no_bad_backport() -> None:
+    reader, writer = os.pipe()
+    # Less than the schema, so that the command still writes when the first line has been read.
+    fcntl.fcntl(reader, fcntl.F_SETPIPE_SZ, 4096)
+    command = [sys.executable, "-m", "backproof", "plan", "schema"]
+    # Unbuffered, Python takes a write that was cut short for a whole one.
+    env = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
+    with subprocess.Popen(command, stdout=writer, stderr=subprocess.PIPE, env=env) as process:
+        os.close(writer)
+        assert os.read(reader, 2) == b"{\n"
+        os.close(reader)
+        process.communicate()
+    assert process.returncode == ExitCode.ERROR
