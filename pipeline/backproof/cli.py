@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import importlib
+import io
 import signal
 import sys
 from typing import TYPE_CHECKING, Any, Final, NoReturn
@@ -12,6 +13,7 @@ import click
 
 from backproof import __version__
 from backproof.core.errors import BackproofError, ExitCode, Interrupted, host_error
+from backproof.core.plain_text import escape_text
 from backproof.core.redaction import redact
 
 if TYPE_CHECKING:
@@ -136,7 +138,9 @@ def _guarded(argv: list[str]) -> int:  # noqa: PLR0911 - one return per kind of 
     except click.exceptions.Exit as done:
         return done.exit_code
     except click.ClickException as error:
-        error.show()
+        usage = io.StringIO()
+        error.show(usage)
+        _print_error(usage.getvalue().rstrip())
         return ExitCode.USAGE
     except BackproofError as error:
         return _told(error)
@@ -153,16 +157,19 @@ def _guarded(argv: list[str]) -> int:  # noqa: PLR0911 - one return per kind of 
 
         path = crash.write(error, argv)
         why = f"{type(error).__name__}: {error}"
-        click.echo(
-            redact(f"error: this is a bug of Backproof\n  why: {why}\n  next: attach {path} to an issue"), err=True
-        )
+        _print_error(f"error: this is a bug in Backproof\n  why: {why}\n  next: attach {path} to an issue")
         return ExitCode.BUG
     return ExitCode.PASS
 
 
 def _told(error: BackproofError) -> int:
-    click.echo(redact(f"error: {error}"), err=True)
+    _print_error(f"error: {error}")
     return error.exit_code
+
+
+def _print_error(text: str) -> None:
+    """Print what an error says. Controls go first: one inside a secret would hide it from the mask."""
+    click.echo(redact(escape_text(text)), err=True)
 
 
 def _terminated(_signal: int, _frame: object) -> NoReturn:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,7 +10,8 @@ from rich.table import Table
 from rich.text import Text
 
 from backproof.app import execution
-from backproof.commands.output import console, say
+from backproof.commands.output import console, print_json, print_line, say
+from backproof.core.plain_text import escape_line
 from backproof.host.compared import compare_host
 from backproof.kit import plan
 from backproof.records.host import DoctorRecord
@@ -19,7 +19,6 @@ from backproof.rundir.ledger import Ledger
 from backproof.rundir.loaded_run import require_run
 from backproof.rundir.subject import must_be_of_kit
 from backproof.stages import doctor
-from backproof.triage import terminal
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -66,16 +65,16 @@ def _keep(folder: Path, kit: Path | None, python: Path | None, arguments: Sequen
 def _print(found: DoctorRecord, *, as_json: bool) -> None:
     if as_json:
         rows = [each.model_dump(mode="json") for each in found.deviations]
-        click.echo(json.dumps({"schema_version": 1, "deviations": rows}, indent=2))
+        print_json({"schema_version": 1, "deviations": rows})
         return
     console().print(_table(found.deviations))
     for reading in found.unread:
-        click.echo(f"could not read {reading.name}: {reading.why}")
+        print_line(f"could not read {reading.name}: {reading.why}")
 
 
 def _table(rows: Sequence[Deviation]) -> Table:
     table = Table("what", "name", "validated", "here", "verdict", "note", caption="A deviation is not a cause.")
     for each in rows:
         cells = (each.subject, each.name, each.expected or "-", each.found or "-", each.verdict, each.note)
-        table.add_row(*(Text(terminal.plain(cell)) for cell in cells))
+        table.add_row(*(Text(escape_line(cell)) for cell in cells))
     return table

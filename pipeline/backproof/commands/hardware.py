@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import click
 
 from backproof.app import execution, runner
-from backproof.commands.output import print_json, run_options, say
-from backproof.commands.printed import row
+from backproof.commands.output import print_json, print_line, run_options, say
 from backproof.commands.views import hardware as text
 from backproof.core import time_budget
 from backproof.core.errors import PlanError
@@ -61,13 +60,13 @@ def inventory(*, python: str, as_json: bool) -> None:
         print_json(found)
         return
     for name, value in inventories.described(found).items():
-        row(f"{name}: {value}")
+        print_line(f"{name}: {value}")
     for chip in found.table.chips:
-        row(f"  {chip.label}: {chip.name}, device {chip.device}, health {chip.health or 'not told'}")
+        print_line(f"  {chip.label}: {chip.name}, device {chip.device}, health {chip.health or 'not told'}")
     for name, package in found.software.packages.items():
-        row(f"{name}: {package.version or 'none'} {(package.sha256 or '')[:12]}")
+        print_line(f"{name}: {package.version or 'none'} {(package.sha256 or '')[:12]}")
     for each in found.unread:
-        row(f"unread: {each}")
+        print_line(f"unread: {each}")
 
 
 @click.command("serve-check")
@@ -147,7 +146,7 @@ def experiment(
         )
         served = next(table for table in ctx.plan.serve if table.id == chosen.serve)
         if dry_run:
-            row(f"{name}: {conducting.prepare_sides(chosen, served, ctx.plan.baseline.arguments)[1]}")
+            print_line(f"{name}: {conducting.prepare_sides(chosen, served, ctx.plan.baseline.arguments)[1]}")
             return
         asked = experiments.Options(experiment=chosen, serve=served, budget=time_budget.parse(span), model=model)
         runner.add_beside(replace(ctx, options=asked), experiments)
@@ -171,8 +170,8 @@ def _finish(done: Run, name: str, *, as_json: bool) -> None:
     if as_json:
         print_json(done)
         sys.exit(result.outcome.exit_code)
-    row(f"{name}: {result.outcome}: {result.sentence}")
+    print_line(f"{name}: {result.outcome}: {result.sentence}")
     for finding in result.findings:
-        row(f"  {finding.severity}: {finding.text}")
-    row(f"the run: {done.sentence}")
+        print_line(f"  {finding.severity}: {finding.text}")
+    print_line(f"the run: {done.sentence}")
     sys.exit(result.outcome.exit_code)

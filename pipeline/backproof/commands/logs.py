@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from backproof.commands.output import print_exact, print_line, say
 from backproof.core.errors import ExitCode
 from backproof.core.plural import counted
 from backproof.host import capture as capturing
@@ -28,10 +29,10 @@ def rules_test(*, folder: Path | None) -> None:
     """Each rule must match its example and not its counterexample."""
     failures = rules.selftest(folder)
     for each in failures:
-        click.echo(f"{each.rule}: {each.problem}")
+        print_line(f"{each.rule}: {each.problem}")
     if failures:
         sys.exit(ExitCode.USAGE)
-    click.echo("every rule holds its example and its counterexample")
+    print_line("every rule holds its example and its counterexample")
 
 
 @click.group("capture")
@@ -47,8 +48,8 @@ def capture_start(*, out: Path, argv: Sequence[str]) -> None:
     out.mkdir(parents=True, exist_ok=True)
     session = capturing.start(argv, out)
     if session.moved:
-        click.echo(f"old logs were moved to {session.moved}", err=True)
-    click.echo(session.command)
+        say(f"old logs were moved to {session.moved}")
+    print_exact(session.command)
 
 
 @capture_group.command("stop")
@@ -57,5 +58,5 @@ def capture_stop(*, out: Path) -> None:
     """Collect plogs, dmesg and npu-smi into one archive with a manifest."""
     manifest = capturing.stop(out)
     for note in manifest.notes:
-        click.echo(f"note: {note}", err=True)
-    click.echo(f"{out / manifest.archive}: {counted(len(manifest.files), 'file')}")
+        say(f"note: {note}")
+    print_line(f"{out / manifest.archive}: {counted(len(manifest.files), 'file')}")

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import click
 
+from backproof.commands.output import print_json, print_line
 from backproof.core.plural import counted
 from backproof.kit import plan
 
@@ -21,7 +21,7 @@ def plan_group() -> None:
 def plan_check(kit: Path) -> None:
     """Check plan.toml of KIT: every error at once."""
     found = plan.load(kit)
-    click.echo(
+    print_line(
         f"{kit}: plan {found.id} is valid: {counted(len(found.check), 'check')}, {counted(len(found.fixup), 'fix-up')}, {counted(len(found.branch), 'branch')}"
     )
 
@@ -29,4 +29,4 @@ def plan_check(kit: Path) -> None:
 @plan_group.command("schema")
 def plan_schema() -> None:
     """Print the JSON schema of plan.toml."""
-    click.echo(json.dumps(plan.schema(), indent=2))
+    print_json(plan.schema())

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from backproof.commands import printed
+from backproof.commands.output import print_json
 from backproof.commands.views import run
 from backproof.core.errors import PlanError
 from backproof.report import run_diff
@@ -37,9 +37,9 @@ def show_command(*, folder: Path, name: str | None, as_json: bool) -> None:
     found = _read(folder)
     if name is not None:
         result = _stage(found, name)
-        printed.as_json(_stage_facts(found, result)) if as_json else run.stage(found, result)
+        print_json(_stage_facts(found, result)) if as_json else run.stage(found, result)
     elif as_json:
-        printed.as_json({"schema_version": 1, "run": _dumped(found.run), "altered": sorted(found.altered)})
+        print_json({"schema_version": 1, "run": _dumped(found.run), "altered": sorted(found.altered)})
     else:
         run.run(found)
 
@@ -54,7 +54,7 @@ def diff_command(*, before: Path, after: Path, as_json: bool) -> None:
     Exit code 0 whether they differ or not.
     """
     found = run_diff.compare(_read(before), _read(after))
-    printed.as_json(_dumped(found)) if as_json else run.difference(found)
+    print_json(found) if as_json else run.difference(found)
 
 
 @click.command("runs")
@@ -63,7 +63,7 @@ def diff_command(*, before: Path, after: Path, as_json: bool) -> None:
 def runs_command(*, folder: Path, as_json: bool) -> None:
     """List the runs in FOLDER (by default runs/), newest first."""
     found = listing.runs(folder)
-    printed.as_json(_dumped(found)) if as_json else run.listed(found)
+    print_json(found) if as_json else run.listed(found)
 
 
 def _read(folder: Path) -> LoadedRun:

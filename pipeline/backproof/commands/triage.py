@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from backproof.commands.output import console, print_json, print_text
 from backproof.core.errors import PlanError
 from backproof.triage import triage
 
@@ -41,19 +42,18 @@ def triage_command(*, paths: Sequence[Path], as_json: bool, as_markdown: bool, p
     if page is not None:
         _write_page(page, found)
     if as_json:
-        click.echo(found.model_dump_json(indent=2))
+        print_json(found)
     elif as_markdown:
         from backproof.triage import markdown  # noqa: PLC0415 - see above
 
-        click.echo(markdown.render(found))
+        print_text(markdown.render(found))
     else:
         _show(found)
     sys.exit(found.exit_code)
 
 
 def _show(found: TriageResult) -> None:
-    from backproof.commands.output import console  # noqa: PLC0415 - see above
-    from backproof.triage import terminal  # noqa: PLC0415
+    from backproof.triage import terminal  # noqa: PLC0415 - see above
 
     terminal.show(found, console())
 
