@@ -6,24 +6,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
-from rich.table import Table
-from rich.text import Text
 
-from backproof.app import execution
 from backproof.commands.output import console, print_json, print_line, say
 from backproof.core.plain_text import escape_line
-from backproof.host.compared import compare_host
-from backproof.kit import plan
-from backproof.records.host import DoctorRecord
-from backproof.rundir.ledger import Ledger
-from backproof.rundir.loaded_run import require_run
-from backproof.rundir.subject import must_be_of_kit
-from backproof.stages import doctor
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from backproof.records.host import Deviation
+    from rich.table import Table
+
+    from backproof.records.host import Deviation, DoctorRecord
 
 _FOLDER = click.Path(path_type=Path, exists=True, file_okay=False)
 
@@ -42,6 +34,9 @@ def doctor_command(
     A deviation is not a cause. Works on a host without an NPU and says what it could not read. With --run, the
     comparison is evidence beside the proof: verdict and level of the run stay as they are.
     """
+    from backproof.host.compared import compare_host
+    from backproof.kit import plan
+
     if folder is not None:
         found = _keep(folder, kit, python, arguments)
     elif kit is not None:
@@ -52,6 +47,14 @@ def doctor_command(
 
 
 def _keep(folder: Path, kit: Path | None, python: Path | None, arguments: Sequence[str]) -> DoctorRecord:
+    from backproof.app import execution
+    from backproof.kit import plan
+    from backproof.records.host import DoctorRecord
+    from backproof.rundir.ledger import Ledger
+    from backproof.rundir.loaded_run import require_run
+    from backproof.rundir.subject import must_be_of_kit
+    from backproof.stages import doctor
+
     if kit:
         must_be_of_kit(folder, require_run(Ledger(folder)), plan.load(kit).id)
     named = execution.Request(folder=folder, kit=str(kit or ""), python=str(python or ""))
@@ -73,6 +76,9 @@ def _print(found: DoctorRecord, *, as_json: bool) -> None:
 
 
 def _table(rows: Sequence[Deviation]) -> Table:
+    from rich.table import Table
+    from rich.text import Text
+
     table = Table("what", "name", "validated", "here", "verdict", "note", caption="A deviation is not a cause.")
     for each in rows:
         cells = (each.subject, each.name, each.expected or "-", each.found or "-", each.verdict, each.note)

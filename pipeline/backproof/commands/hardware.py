@@ -9,26 +9,15 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
-from backproof.app import execution, runner
 from backproof.commands.output import print_json, print_line, run_options, say
 from backproof.commands.views import hardware as text
 from backproof.core import time_budget
 from backproof.core.errors import PlanError
-from backproof.core.model import Arm, worst
-from backproof.devices.ascend import inventory as inventories
-from backproof.kit import plan
-from backproof.records.experiment import ExperimentsRecord
-from backproof.rundir.ledger import Ledger
-from backproof.serving.address import check_address
-from backproof.serving.experiments import conduct as conducting
-from backproof.stages import experiment as experiments
-from backproof.stages import serve
-from backproof.stages import upstream_tests as own_tests
-from backproof.verdict.judge import OUTCOMES
 
 if TYPE_CHECKING:
     from backproof.kit.serving import Experiment, Serve
     from backproof.records.proof import Run
+    from backproof.stages import serve
 
 _FOLDER = click.Path(path_type=Path, file_okay=False)
 _RUN = click.option("--run", "folder", type=_FOLDER, required=True, help="The run folder; a new one needs --kit.")
@@ -55,6 +44,8 @@ def _steps(_: click.Context, __: click.Parameter, given: str | None) -> tuple[in
 @_JSON
 def inventory(*, python: str, as_json: bool) -> None:
     """Say what this NPU host is: chips, health, driver, firmware, CANN, packages; and why something is unread."""
+    from backproof.devices.ascend import inventory as inventories
+
     found = inventories.take(Path(python))
     if as_json:
         print_json(found)
@@ -76,7 +67,7 @@ def inventory(*, python: str, as_json: bool) -> None:
 @click.option("--serve", "only", help="The id of one [[serve]]; all of them by default.")
 @click.option("--url", help="A service that runs already, instead of starting one. Its result counts for no level.")
 @click.option(
-    "--arm", "which", type=click.Choice([each.value for each in Arm]), multiple=True, help="By default base and fixed."
+    "--arm", "which", type=click.Choice(["base", "pick", "fixed"]), multiple=True, help="By default base and fixed."
 )
 @click.option("--steps", "concurrency", callback=_steps, help="Instead of the plan's: 1,2,4,8,16")
 @click.option("--requests", type=click.IntRange(1), help="Per client and step, instead of the plan's.")
@@ -89,6 +80,10 @@ def serve_check(
     *, folder: Path, only: str | None, url: str | None, which: tuple[str, ...], span: str | None, **rest: Any
 ) -> None:
     """Serve the plan's model under load, step by step and arm by arm; stop at the first failure and say what came first."""
+    from backproof.app import execution
+    from backproof.core.model import Arm
+    from backproof.stages import serve
+
     as_json, given = rest.pop("as_json"), {name: rest.pop(name) for name in ("seed", "model")}
     names = ("concurrency", "requests", "repeats", "order")
     changes = {name: value for name in names if (value := rest.pop(name)) is not None}
@@ -104,6 +99,13 @@ def serve_check(
 
 
 def _address(folder: Path, kit: str | None, url: str, options: serve.Options, *, as_json: bool) -> NoReturn:
+    from backproof.core.model import worst
+    from backproof.kit import plan
+    from backproof.rundir.ledger import Ledger
+    from backproof.serving.address import check_address
+    from backproof.stages import serve
+    from backproof.verdict.judge import OUTCOMES
+
     if kit is None or len(options.which) != 1:
         raise PlanError(
             "--url needs --kit and one --arm",
@@ -140,6 +142,11 @@ def experiment(
     *, name: str, folder: Path, span: str | None, model: str, dry_run: bool, as_json: bool, **options: Any
 ) -> None:
     """Run the experiment NAME of the plan: two configurations that differ in one variable. Does it decide?"""
+    from backproof.app import execution, runner
+    from backproof.records.experiment import ExperimentsRecord
+    from backproof.serving.experiments import conduct as conducting
+    from backproof.stages import experiment as experiments
+
     with execution.opened(execution.Request(folder=folder, **options), say) as ctx:
         chosen: Experiment = _named(
             [table for table in ctx.plan.experiment if table.id == name], name, "[[experiment]]"
@@ -161,6 +168,9 @@ def experiment(
 @run_options
 def upstream_tests(*, folder: Path, as_json: bool, **options: Any) -> None:
     """Run the target's own tests that the plan selects, with the backport and without it."""
+    from backproof.app import execution
+    from backproof.stages import upstream_tests as own_tests
+
     done = execution.run_on_request(execution.Request(folder=folder, **options), say, own_tests)
     _finish(done, own_tests.NAME, as_json=as_json)
 

@@ -11,8 +11,6 @@ import click
 from backproof.commands.output import print_exact, print_line, say
 from backproof.core.errors import ExitCode
 from backproof.core.plural import counted
-from backproof.host import capture as capturing
-from backproof.triage import rules
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -27,6 +25,8 @@ def rules_group() -> None:
 @click.option("--folder", type=click.Path(path_type=Path, exists=True, file_okay=False), help="Other rules than ours.")
 def rules_test(*, folder: Path | None) -> None:
     """Each rule must match its example and not its counterexample."""
+    from backproof.triage import rules
+
     failures = rules.selftest(folder)
     for each in failures:
         print_line(f"{each.rule}: {each.problem}")
@@ -45,6 +45,8 @@ def capture_group() -> None:
 @click.argument("argv", metavar="COMMAND...", nargs=-1, type=click.UNPROCESSED)
 def capture_start(*, out: Path, argv: Sequence[str]) -> None:
     """Prepare a capture and print the command line to start the service with."""
+    from backproof.host import capture as capturing
+
     out.mkdir(parents=True, exist_ok=True)
     session = capturing.start(argv, out)
     if session.moved:
@@ -56,6 +58,8 @@ def capture_start(*, out: Path, argv: Sequence[str]) -> None:
 @click.option("--out", type=click.Path(path_type=Path), required=True, help="The folder of the capture.")
 def capture_stop(*, out: Path) -> None:
     """Collect plogs, dmesg and npu-smi into one archive with a manifest."""
+    from backproof.host import capture as capturing
+
     manifest = capturing.stop(out)
     for note in manifest.notes:
         say(f"note: {note}")

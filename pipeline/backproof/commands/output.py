@@ -33,7 +33,7 @@ _FINDINGS = 10
 
 def console() -> Console:
     """Return where tables of a result go. A line that goes to a file or another program is not broken to fit 80 columns."""
-    from rich.console import Console  # noqa: PLC0415 - the start of a command is measured (docs/triage.md)
+    from rich.console import Console
 
     width = None if sys.stdout.isatty() or "COLUMNS" in os.environ else _PIPED
     return Console(highlight=False, width=width)
@@ -67,7 +67,7 @@ def say(text: str) -> None:
 
 def actions_job(*, err: bool = False) -> Actions | None:
     """Return the job of GitHub Actions that this runs in; None elsewhere."""
-    from backproof.upstream.actions import Actions  # noqa: PLC0415 - as above
+    from backproof.upstream.actions import Actions
 
     return Actions.here(lambda line: click.echo(line, err=err))
 
