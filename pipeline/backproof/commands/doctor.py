@@ -12,7 +12,8 @@ from rich.text import Text
 
 from backproof.app import execution
 from backproof.commands.output import console, say
-from backproof.host.compared import compare_host
+from backproof.host.baseline import compare_host
+from backproof.host.versions import read_versions
 from backproof.kit import plan
 from backproof.records.host import DoctorRecord
 from backproof.rundir.ledger import Ledger
@@ -46,7 +47,7 @@ def doctor_command(
     if folder is not None:
         found = _keep(folder, kit, python, arguments)
     elif kit is not None:
-        found = compare_host(plan.load(kit).baseline, python, arguments)
+        found = compare_host(plan.load(kit).baseline, read_versions(python).readings, arguments)
     else:
         raise click.UsageError("Missing option '--plan' or '--run'.")
     _print(found, as_json=as_json)

@@ -16,7 +16,7 @@ from backproof.commands.views import hardware as text
 from backproof.core import time_budget
 from backproof.core.errors import PlanError
 from backproof.core.model import Arm, worst
-from backproof.devices.ascend import inventory as inventories
+from backproof.devices.ascend.inventory import describe_hardware, read_hardware
 from backproof.kit import plan
 from backproof.records.experiment import ExperimentsRecord
 from backproof.rundir.ledger import Ledger
@@ -56,18 +56,18 @@ def _steps(_: click.Context, __: click.Parameter, given: str | None) -> tuple[in
 @_JSON
 def inventory(*, python: str, as_json: bool) -> None:
     """Say what this NPU host is: chips, health, driver, firmware, CANN, packages; and why something is unread."""
-    found = inventories.take(Path(python))
+    hardware = read_hardware(Path(python))
     if as_json:
-        print_json(found)
+        print_json(hardware)
         return
-    for name, value in inventories.described(found).items():
+    for name, value in describe_hardware(hardware).items():
         row(f"{name}: {value}")
-    for chip in found.table.chips:
+    for chip in hardware.table.chips:
         row(f"  {chip.label}: {chip.name}, device {chip.device}, health {chip.health or 'not told'}")
-    for name, package in found.software.packages.items():
+    for name, package in hardware.software.packages.items():
         row(f"{name}: {package.version or 'none'} {(package.sha256 or '')[:12]}")
-    for each in found.unread:
-        row(f"unread: {each}")
+    for reason in hardware.unread:
+        row(f"unread: {reason}")
 
 
 @click.command("serve-check")

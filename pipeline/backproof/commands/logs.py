@@ -1,4 +1,4 @@
-"""rules, capture: what triage goes by, and what it gets to read."""
+"""rules, capture: the rules of triage, and the logs that it gets to read."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import click
 
 from backproof.core.errors import ExitCode
 from backproof.core.plural import counted
-from backproof.host import capture as capturing
+from backproof.host.capture import start_capture, stop_capture
 from backproof.triage import rules
 
 if TYPE_CHECKING:
@@ -23,12 +23,14 @@ def rules_group() -> None:
 
 
 @rules_group.command("test")
-@click.option("--folder", type=click.Path(path_type=Path, exists=True, file_okay=False), help="Other rules than ours.")
+@click.option(
+    "--folder", type=click.Path(path_type=Path, exists=True, file_okay=False), help="A folder of other rules."
+)
 def rules_test(*, folder: Path | None) -> None:
     """Each rule must match its example and not its counterexample."""
     failures = rules.selftest(folder)
-    for each in failures:
-        click.echo(f"{each.rule}: {each.problem}")
+    for failure in failures:
+        click.echo(f"{failure.rule}: {failure.problem}")
     if failures:
         sys.exit(ExitCode.USAGE)
     click.echo("every rule holds its example and its counterexample")
@@ -45,7 +47,7 @@ def capture_group() -> None:
 def capture_start(*, out: Path, argv: Sequence[str]) -> None:
     """Prepare a capture and print the command line to start the service with."""
     out.mkdir(parents=True, exist_ok=True)
-    session = capturing.start(argv, out)
+    session = start_capture(argv, out)
     if session.moved:
         click.echo(f"old logs were moved to {session.moved}", err=True)
     click.echo(session.command)
@@ -55,7 +57,7 @@ def capture_start(*, out: Path, argv: Sequence[str]) -> None:
 @click.option("--out", type=click.Path(path_type=Path), required=True, help="The folder of the capture.")
 def capture_stop(*, out: Path) -> None:
     """Collect plogs, dmesg and npu-smi into one archive with a manifest."""
-    manifest = capturing.stop(out)
+    manifest = stop_capture(out)
     for note in manifest.notes:
         click.echo(f"note: {note}", err=True)
     click.echo(f"{out / manifest.archive}: {counted(len(manifest.files), 'file')}")
