@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from backproof.app import runner
-from backproof.core.errors import BackproofError, HostError, Interrupted, PersonNeeded, PlanError
+from backproof.core.errors import BackproofError, HostError, Interrupted, NeedsReview, PlanError
 from backproof.core.model import Arm, Evidence, Finding, Outcome, Record, StageRole
 from backproof.records.proof import ArmSummary, Run, Settings, StageResult
 from backproof.rundir.ledger import Ledger, digest_of
@@ -122,7 +122,7 @@ def test_a_pass_without_evidence_is_an_error(ctx: Context) -> None:
     ("ends", "outcome"),
     [
         (HostError("w", why="y", next_step="n"), "error"),
-        (PersonNeeded("w", why="y", next_step="n"), "person-needed"),
+        (NeedsReview("w", why="y", next_step="n"), "person-needed"),
         (OSError(28, "No space left on device"), "error"),
         (Outcome.FAIL, "fail"),
     ],
@@ -259,7 +259,7 @@ def test_while_a_command_works_run_json_has_no_verdict(ctx: Context) -> None:
     ("error", "outcome", "severity"),
     [
         (HostError("no disk", why="it is full", next_step="free some"), Outcome.ERROR, "warning"),
-        (PersonNeeded("a conflict", why="both changed it", next_step="decide"), Outcome.PERSON, "fail"),
+        (NeedsReview("a conflict", why="both changed it", next_step="decide"), Outcome.PERSON, "fail"),
     ],
 )
 def test_an_error_becomes_a_result_with_evidence_and_both_findings(
@@ -309,7 +309,7 @@ def test_a_run_json_that_cannot_be_written_hides_nothing(ctx: Context, said: lis
 
 
 def drifted() -> None:
-    raise PersonNeeded("a file has drifted", why="it was changed since", next_step="look at it")
+    raise NeedsReview("a file has drifted", why="it was changed since", next_step="look at it")
 
 
 def test_an_overlay_that_cannot_be_undone_needs_a_person_before_anything_is_reported(ctx: Context) -> None:
@@ -327,7 +327,7 @@ def test_an_overlay_that_cannot_be_undone_needs_a_person_before_anything_is_repo
 
 def test_what_cannot_be_undone_and_was_not_installed_here_is_an_error_of_the_command(ctx: Context) -> None:
     ctx.effects.callback(drifted)
-    with pytest.raises(PersonNeeded):
+    with pytest.raises(NeedsReview):
         go(ctx, Step("pick"), Step("report"))
 
 

@@ -8,8 +8,17 @@ from typing import Any
 import pytest
 from backproof.core.model import Outcome, shown, worst
 
-WORST_FIRST = ("fail", "person-needed", "error", "inconclusive", "aborted", "skip", "pass")
-EXIT = {"fail": 1, "person-needed": 3, "error": 4, "inconclusive": 4, "aborted": 4, "skip": 0, "pass": 0}
+WORST_FIRST = ("fail", "person-needed", "error", "running", "inconclusive", "aborted", "skip", "pass")
+EXIT = {
+    "fail": 1,
+    "person-needed": 3,
+    "running": 4,
+    "error": 4,
+    "inconclusive": 4,
+    "aborted": 4,
+    "skip": 0,
+    "pass": 0,
+}
 
 
 @pytest.mark.parametrize("pair", list(permutations(WORST_FIRST, 2)))

@@ -8,7 +8,7 @@ import shutil
 from pathlib import Path
 
 import pytest
-from backproof.core.errors import ExitCode, HostError, PersonNeeded, PlanError
+from backproof.core.errors import ExitCode, HostError, NeedsReview, PlanError
 from backproof.install import overlay
 from backproof.install.overlay import Change, Session, registry
 from overlay_site import GUARDS, NEW, OLD, build, changes, one_more, picture, tag
@@ -74,7 +74,7 @@ def test_an_installed_file_that_is_not_the_releases_stops_everything(site: Path)
     (site / "demo/added.py").write_bytes(b"not of the release\n")
     (site / "demo/b.py").write_bytes(b"VALUE = 'longer'\n")
     before = picture(site)
-    with pytest.raises(PersonNeeded) as caught:
+    with pytest.raises(NeedsReview) as caught:
         _try(site)
     assert caught.value.exit_code == ExitCode.PERSON
     for line in ("demo/a.py: SHA-256", "demo/b.py: holds the patched", "demo/gone.py: is missing", "demo/added.py: is"):
@@ -84,7 +84,7 @@ def test_an_installed_file_that_is_not_the_releases_stops_everything(site: Path)
 
 @pytest.mark.parametrize("path", ["../escape.py", "/etc/passwd", ".backproof-overlay/journal.json", "", "demo/../a.py"])
 def test_a_path_that_leads_out_is_refused(site: Path, path: str) -> None:
-    with pytest.raises(PersonNeeded, match="not the release's own"):
+    with pytest.raises(NeedsReview, match="not the release's own"):
         _try(site, Change(path=path, before=None, new=b""))
 
 
@@ -92,7 +92,7 @@ def test_a_symbolic_link_is_refused(site: Path) -> None:
     shared = site.parent / "shared.py"
     (site / "demo/a.py").rename(shared)
     (site / "demo/a.py").symlink_to(shared)
-    with pytest.raises(PersonNeeded) as caught:
+    with pytest.raises(NeedsReview) as caught:
         _try(site)
     assert "demo/a.py is a symbolic link" in caught.value.why
 
@@ -103,7 +103,7 @@ def test_the_base_arm_is_checked_and_not_touched(site: Path) -> None:
     with overlay.installed(site, (same,), owner="run 1"):
         assert picture(site) == before
     (site / "demo/a.py").write_bytes(NEW)
-    with pytest.raises(PersonNeeded):
+    with pytest.raises(NeedsReview):
         _try(site, same)
 
 
@@ -145,7 +145,7 @@ def test_a_file_edited_meanwhile_is_left_and_its_original_kept(site: Path) -> No
     session = Session.open(site, owner="run 1")
     session.put(changes())
     (site / "demo/a.py").write_bytes(b"VALUE = 'a person wrote this'\n")
-    with pytest.raises(PersonNeeded) as caught:
+    with pytest.raises(NeedsReview) as caught:
         session.close()
     kept = site / ".backproof-overlay/originals/demo/a.py"
     assert str(kept) in caught.value.why
@@ -154,7 +154,7 @@ def test_a_file_edited_meanwhile_is_left_and_its_original_kept(site: Path) -> No
     assert (site / "demo/a.py").read_bytes() == b"VALUE = 'a person wrote this'\n"
     assert (site / "demo/b.py").read_bytes() == OLD
     assert not (site / "demo/added.py").exists()
-    with pytest.raises(PersonNeeded):
+    with pytest.raises(NeedsReview):
         overlay.undo(site)
     assert overlay.undo(site, force=True)
     assert picture(site) == before
@@ -164,7 +164,7 @@ def test_a_new_file_edited_meanwhile_is_left(site: Path) -> None:
     session = Session.open(site, owner="run 1")
     session.put(changes())
     (site / "demo/added.py").write_bytes(b"mine\n")
-    with pytest.raises(PersonNeeded, match="1 file changed"):
+    with pytest.raises(NeedsReview, match="1 file changed"):
         session.close()
     assert (site / "demo/added.py").read_bytes() == b"mine\n"
 
@@ -190,7 +190,7 @@ def test_another_installation_meanwhile_is_not_touched(site: Path, how: str) -> 
         shutil.rmtree(record)
         shutil.rmtree(site / "demo")
     now = picture(site)
-    with pytest.raises(PersonNeeded, match="upgraded or removed"):
+    with pytest.raises(NeedsReview, match="upgraded or removed"):
         session.close()
     assert picture(site) == now
     assert overlay.undo(site, force=True)
@@ -212,7 +212,7 @@ def test_a_damaged_journal_is_a_persons_decision(site: Path) -> None:
     session.held = True
     session.close()
     (site / ".backproof-overlay/journal.json").write_text("{", encoding="utf-8")
-    with pytest.raises(PersonNeeded, match="cannot be read") as caught:
+    with pytest.raises(NeedsReview, match="cannot be read") as caught:
         overlay.recover(site)
     assert "originals" in caught.value.next_step
     said: list[str] = []
@@ -279,7 +279,7 @@ def test_the_journal_of_a_linked_environment_is_not_ours_to_undo(site: Path, tmp
     with overlay.installed(site, changes(), owner="run 1"):
         linked = build(tmp_path / "linked")
         (linked / ".backproof-overlay").symlink_to(site / ".backproof-overlay")
-        with pytest.raises(PersonNeeded, match="is a link"), overlay.installed(linked, changes(), owner="run 2"):
+        with pytest.raises(NeedsReview, match="is a link"), overlay.installed(linked, changes(), owner="run 2"):
             pass
         assert (site / ".backproof-overlay" / "originals").is_dir()
     assert not (site / ".backproof-overlay").exists()

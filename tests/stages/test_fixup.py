@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from backproof.adapters.git import Store
-from backproof.core.errors import PersonNeeded, PlanError
+from backproof.core.errors import NeedsReview, PlanError
 from backproof.core.model import Outcome
 from backproof.kit import insertion as anchored
 from backproof.kit import plan
@@ -82,13 +82,13 @@ def test_a_fixup_that_is_there_is_said_and_not_repeated(
 )
 def test_a_fixup_without_its_one_anchor_is_refused(tmp_path: Path, upstream: Repository, source: str) -> None:
     fix = fix_on_main(upstream, {"pkg/f.py": source})
-    with pytest.raises(PersonNeeded, match="cannot be placed"):
+    with pytest.raises(NeedsReview, match="cannot be placed"):
         landed(tmp_path, upstream, fix, {"zero.toml": INSERTION})
 
 
 def test_a_patch_that_does_not_apply_is_refused(tmp_path: Path, upstream: Repository) -> None:
     fix = fix_on_main(upstream, {"pkg/f.py": SOURCE.replace("'k'", "'m'")})
-    with pytest.raises(PersonNeeded, match="does not apply"):
+    with pytest.raises(NeedsReview, match="does not apply"):
         landed(tmp_path, upstream, fix, {"zero.patch": PATCH})
 
 
@@ -97,7 +97,7 @@ def test_a_fixup_cannot_leave_the_worktree(tmp_path: Path, upstream: Repository)
     victim = tmp_path / "victim.py"
     victim.write_text(SOURCE)
     outside = INSERTION.replace("pkg/f.py", str(victim))
-    with pytest.raises(PersonNeeded):
+    with pytest.raises(NeedsReview):
         landed(tmp_path, upstream, fix, {"zero.toml": outside})
     assert victim.read_text() == SOURCE
 

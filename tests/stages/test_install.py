@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from backproof.core.errors import ExitCode, HostError, PersonNeeded, PlanError
+from backproof.core.errors import ExitCode, HostError, NeedsReview, PlanError
 from backproof.core.model import Arm, Outcome
 from backproof.install import arms, overlay
 from backproof.records.proof import InstallRecord
@@ -111,7 +111,7 @@ def test_an_interpreter_without_the_distribution(prepared: Prepared) -> None:
 def test_a_drifted_file_is_a_persons_decision(prepared: Prepared) -> None:
     prepared.target.write(CONV, b"def answer():\n    return 'mine'\n")
     before = picture(prepared.target.folder)
-    with pytest.raises(PersonNeeded) as caught:
+    with pytest.raises(NeedsReview) as caught:
         stage.run(prepared.ctx)
     assert CONV in caught.value.why
     prepared.ctx.effects.close()
@@ -182,7 +182,7 @@ def test_pip_refuses_a_drifted_distribution(tmp_path: Path, upstream: Repository
     prepared = prepare(tmp_path, upstream, mode="pip", target=with_pip)
     with_pip.write(CONV, b"mine = 1\n")
     before = picture(with_pip.folder)
-    with pytest.raises(PersonNeeded) as caught:
+    with pytest.raises(NeedsReview) as caught:
         stage.run(prepared.ctx)
     prepared.ctx.effects.close()
     assert CONV in caught.value.why

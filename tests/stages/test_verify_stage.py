@@ -468,7 +468,7 @@ RECORD = InstallRecord(
 
 def _ran(*loaded: tuple[str, str, str | None], outcomes: Sequence[str] = ("passed",), **more: Any) -> CheckResult:
     return CheckResult(
-        schema=1,
+        schema=2,
         nonce="n",
         tests=tuple(TestResult.model_validate({"nodeid": "t", "outcome": each}) for each in outcomes),
         loaded=tuple(Loaded(module="m", file=file, sha256=one, source_sha256=two) for file, one, two in loaded),

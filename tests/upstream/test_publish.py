@@ -13,7 +13,7 @@ import pytest
 from backproof.adapters.github import Client, RefusedError, credentials
 from backproof.adapters.github.marker import read_marker
 from backproof.app import execution
-from backproof.core.errors import BackproofError, ExitCode, GitHubError, HostError, PersonNeeded, PlanError
+from backproof.core.errors import BackproofError, ExitCode, GitHubError, HostError, NeedsReview, PlanError
 from backproof.core.model import Arm, Outcome
 from backproof.records.publish import PublishRecord
 from backproof.report import render
@@ -121,7 +121,7 @@ def test_a_fail_may_be_said(upstream_state: StandIn, client: Client, tmp_path: P
 
 
 def refusal(client: Client, path: Path, kit: Path) -> BackproofError:
-    with pytest.raises((HostError, PersonNeeded, PlanError)) as caught:
+    with pytest.raises((HostError, NeedsReview, PlanError)) as caught:
         prepare(client, path, kit)
     return caught.value
 
@@ -340,6 +340,6 @@ def test_a_run_that_was_killed_says_nothing_that_could_be_posted(tmp_path: Path,
     folder.ledger.save_run(run_verdict.unfinished(folder.run))
     loaded = publish.load(tmp_path / "run", REGISTRY, kit)
     assert (loaded.run.outcome, loaded.run.level) == (Outcome.RUNNING, None)
-    with pytest.raises(PersonNeeded, match="no verdict") as caught:
+    with pytest.raises(NeedsReview, match="no verdict") as caught:
         must_hold(loaded)
     assert caught.value.why == "the command has not finished"

@@ -240,7 +240,7 @@ OF_KERNEL = b"def kernel(x):\n    y = x\n    return y\n"
 def _ways(*launches: Launch, executed: tuple[int, ...] = ()) -> str:
     """One letter per line with code (1, 3, 4, 5, 7, 8): executed, launched, not reached."""
     seen = Seen()
-    seen.add(CheckResult(schema=1, nonce="n", reached={"/site/k.py": executed}, launches=launches))
+    seen.add(CheckResult(schema=2, nonce="n", reached={"/site/k.py": executed}, launches=launches))
     subject = Subject(path="k.py", installed="/site/k.py", before=None, after=KERNEL)
     found = reach([subject], seen, checks=("c",), same_python=True)
     assert [each.line for each in found.lines] == [1, 3, 4, 5, 7, 8]
@@ -263,8 +263,8 @@ def test_a_launch_stands_for_the_lines_of_its_source_and_for_no_other() -> None:
 
 def test_every_line_has_its_way_and_every_file_its_place_in_the_record() -> None:
     seen = Seen()
-    seen.add(CheckResult(schema=1, nonce="n", reached={"/site/a.py": (1,), "/site/b.py": (2,)}))
-    seen.add(CheckResult(schema=1, nonce="n", reached={"/site/a.py": (3,)}))
+    seen.add(CheckResult(schema=2, nonce="n", reached={"/site/a.py": (1,), "/site/b.py": (2,)}))
+    seen.add(CheckResult(schema=2, nonce="n", reached={"/site/a.py": (3,)}))
     after = b"a = 1\nb = 2\nc = 3\n"
     subjects = [
         Subject(path="src/a.py", installed="/site/a.py", before=b"b = 2\n", after=after),
@@ -289,7 +289,7 @@ def test_every_line_has_its_way_and_every_file_its_place_in_the_record() -> None
 def test_under_another_python_a_case_that_did_not_match_stays_unreached() -> None:
     """One line of a statement stands for the others of it; the lines of another case are no lines of it."""
     seen = Seen()
-    seen.add(CheckResult(schema=1, nonce="n", reached={"/site/m.py": (1, 2, 3, 4)}))
+    seen.add(CheckResult(schema=2, nonce="n", reached={"/site/m.py": (1, 2, 3, 4)}))
     subject = Subject(path="m.py", installed="/site/m.py", before=None, after=MATCHED)
     found = reach([subject], seen, checks=("c",), same_python=False)
     assert {each.line: each.way for each in found.lines if each.way != "executed"} == {

@@ -30,7 +30,7 @@ def fault(kind: str, *, then: str | None = None) -> TestResult:
 
 def result(*tests: TestResult, sha: str = "a" * 64, ran: str | None = "a" * 64, **more: Any) -> CheckResult:
     loaded = (Loaded(module="a", file="/site/a.py", sha256=sha, source_sha256=ran),)
-    return CheckResult(schema=1, nonce="n", tests=tests, loaded=loaded, **more)
+    return CheckResult(schema=2, nonce="n", tests=tests, loaded=loaded, **more)
 
 
 def case(expected: Expected, arm: Arm, found: CheckResult) -> Case:
@@ -54,7 +54,8 @@ MTE = fault("mte-out-of-range")
         (PROOF, Arm.BASE, result(TestResult(nodeid="t", outcome="failed")), "not-reproduced"),
         (PROOF, Arm.FIXED, result(PASSED), "as-expected"),
         (PROOF, Arm.FIXED, result(PASSED, MTE), "failed"),
-        (PROOF, Arm.FIXED, result(TestResult(nodeid="t", outcome="error")), "failed"),
+        (PROOF, Arm.FIXED, result(TestResult(nodeid="t", outcome="error")), "error"),
+        (PROOF, Arm.BASE, result(MTE, TestResult(nodeid="t", outcome="error")), "error"),
         (GUARD, Arm.BASE, result(PASSED), "as-expected"),
         (GUARD, Arm.BASE, result(MTE), "unexpected"),
         (GUARD, Arm.FIXED, result(MTE), "failed"),
@@ -65,7 +66,7 @@ MTE = fault("mte-out-of-range")
         (PROOF, Arm.FIXED, result(PASSED, sha="b" * 64), "error"),
         (PROOF, Arm.FIXED, result(PASSED, ran=None), "error"),
         (PROOF, Arm.FIXED, result(PASSED, ran="b" * 64), "error"),
-        (PROOF, Arm.FIXED, CheckResult(schema=1, nonce="n", tests=(PASSED,)), "error"),
+        (PROOF, Arm.FIXED, CheckResult(schema=2, nonce="n", tests=(PASSED,)), "error"),
         (PROOF, Arm.FIXED, result(PASSED, error={"what": "import failed"}), "error"),
     ],
 )
@@ -115,7 +116,7 @@ OTHER = Loaded(module="b", file="/site/other.py", sha256="f" * 64, source_sha256
         (result(SKIPPED, SKIPPED, pytest_exit=5), "error", "nothing ran (2 skipped, pytest ended with 5)"),
         (result(PASSED, sha="b" * 64), "error", "not the code of this arm was loaded: /site/a.py"),
         (
-            CheckResult(schema=1, nonce="n", tests=(PASSED,), loaded=(OTHER,)),
+            CheckResult(schema=2, nonce="n", tests=(PASSED,), loaded=(OTHER,)),
             "error",
             "none of the patch's files was loaded by the check",
         ),
@@ -135,7 +136,7 @@ def test_all_files_with_other_code_are_named_and_those_beside_the_patch_are_not(
         Loaded(module=name, file=f"/site/{name}.py", sha256=sha * 64, source_sha256=sha * 64)
         for name, sha in (("a", "f"), ("b", "b"), ("c", "f"), ("d", "f"))
     ]
-    found = CheckResult(schema=1, nonce="n", tests=(PASSED,), loaded=tuple(loaded))
+    found = CheckResult(schema=2, nonce="n", tests=(PASSED,), loaded=tuple(loaded))
     assert judge.observe(found, hashes) == (
         "error",
         "not the code of this arm was loaded: /site/a.py, /site/c.py",
@@ -148,7 +149,7 @@ def test_a_case_says_all_that_was_seen() -> None:
         PASSED.model_copy(update={"seconds": 1.00049}),
         MTE.model_copy(update={"seconds": 0.5}),
         FAILED,
-        TestResult(nodeid="t::broken", outcome="error", message="fixture"),
+        TestResult(nodeid="t::broken", outcome="failed", message="fixture"),
         fault("silent", then="mte-out-of-range"),
     )
     check = Check(id="c", file="c.py", claim="it works", expect={"raw": PROOF})
@@ -223,3 +224,38 @@ def test_observations_are_summed_and_the_first_fault_is_kept() -> None:
     assert found.first == "t::f: mte-out-of-range at row 5"
     assert found.faults == {"mte-out-of-range": 1}
     assert (found.steps, found.steps_failed) == (3, 1)
+
+
+def failing(*raised: str, **facts: Any) -> TestResult:
+    return TestResult(nodeid="t::f", outcome="failed", phase="call", raised=raised, message="why\nmore", **facts)
+
+
+@pytest.mark.parametrize(
+    ("test", "error"),
+    [
+        (failing("AssertionError", "Exception", "BaseException"), False),
+        (failing("Failed", "OutcomeException", "BaseException"), False),
+        (failing("ValueError", "Exception", "BaseException"), False),
+        (failing("ModuleNotFoundError", "ImportError", "Exception", "BaseException"), True),
+        (failing("ConnectionRefusedError", "ConnectionError", "OSError", "Exception"), True),
+        (failing("TimeoutError", "OSError", "Exception"), True),
+        (failing("MemoryError", "Exception"), True),
+        (failing("Unmodelled", "Exception"), True),
+        (failing("OSError", "Exception", faults=MTE.faults), False),
+        (TestResult(nodeid="t", outcome="error", phase="setup", raised=("AssertionError",)), True),
+        (PASSED, False),
+        (SKIPPED, False),
+    ],
+)
+def test_an_error_says_that_a_test_could_not_be_carried_out(test: TestResult, error: bool) -> None:
+    assert judge.is_error(test) is error
+
+
+@pytest.mark.parametrize("arm", list(Arm))
+@pytest.mark.parametrize("expected", [PROOF, GUARD])
+def test_an_error_is_neither_red_nor_a_failure_on_any_arm(arm: Arm, expected: Expected) -> None:
+    check = Check(id="c", file="c.py", claim="it works", expect={"raw": expected})
+    subject = judge.Subject(check=check, model="raw", arm=arm, expected=expected)
+    case = judge.case(subject, result(PASSED, failing("ImportError")), hashes=HASHES, evidence=[])
+    assert (case.observed, case.verdict, judge.OUTCOMES[case.verdict]) == ("error", "error", Outcome.ERROR)
+    assert case.sentence.endswith("could not be told: t::f: error in call: why")

@@ -57,7 +57,7 @@ def _launch(first: int = 5, last: int = 7, text: bytes = AFTER, *, file: str = F
 
 def _seen(*lines: int, launches: tuple[Launch, ...] = ()) -> Seen:
     seen = Seen()
-    seen.add(CheckResult(schema=1, nonce="", reached={FILE: lines}, launches=launches))
+    seen.add(CheckResult(schema=2, nonce="", reached={FILE: lines}, launches=launches))
     return seen
 
 
@@ -115,13 +115,13 @@ def test_another_python_may_report_another_line_of_the_statement() -> None:
 
 def test_lines_of_another_file_do_not_count() -> None:
     seen = Seen()
-    seen.add(CheckResult(schema=1, nonce="", reached={"/other/mod.py": (6, 7, 13, 14, 15, 17)}))
+    seen.add(CheckResult(schema=2, nonce="", reached={"/other/mod.py": (6, 7, 13, 14, 15, 17)}))
     assert _outcome(seen)[0] is Outcome.FAIL
 
 
 def test_two_checks_together_reach_all() -> None:
     seen = _seen(6, 7)
-    seen.add(CheckResult(schema=1, nonce="", reached={FILE: (13, 14, 15, 17)}))
+    seen.add(CheckResult(schema=2, nonce="", reached={FILE: (13, 14, 15, 17)}))
     assert _outcome(seen)[0] is Outcome.PASS
 
 

@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from backproof import __version__
-from backproof.core.errors import BackproofError, Interrupted, PersonNeeded, PlanError, host_error
+from backproof.core.errors import BackproofError, Interrupted, NeedsReview, PlanError, host_error
 from backproof.core.model import Finding, Outcome, StageRole
 from backproof.records.proof import InstallRecord, Run, StageResult
 from backproof.rundir import loaded_run
@@ -144,7 +144,7 @@ def _aborted(stage: Stage, missing: StageResult | str) -> StageResult:
 
 
 def _failed(ctx: Context, stage: Stage, error: BackproofError) -> StageResult:
-    outcome = Outcome.PERSON if isinstance(error, PersonNeeded) else Outcome.ERROR
+    outcome = Outcome.PERSON if isinstance(error, NeedsReview) else Outcome.ERROR
     evidence: tuple[Evidence, ...] = ()
     try:
         file = ctx.ledger.write_text(f"{stage.NAME}/error.txt", f"{error}\n")

@@ -44,7 +44,7 @@ class PlanError(BackproofError):
     exit_code = ExitCode.USAGE
 
 
-class PersonNeeded(BackproofError):  # noqa: N818 - it is a verdict about who acts next
+class NeedsReview(BackproofError):  # noqa: N818 - it is a verdict about who acts next
     """A conflict, a drifted file: only a person can decide."""
 
     exit_code = ExitCode.PERSON

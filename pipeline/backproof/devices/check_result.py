@@ -34,6 +34,8 @@ class TestResult(Record):
     seconds: float = 0
     message: str = ""
     detail: str = ""
+    phase: str = Field(default="", description="of pytest, in which it ended: setup, call or teardown")
+    raised: tuple[str, ...] = Field(default=(), description="the classes of what was raised, its own first")
     faults: tuple[Fault, ...] = ()
     observations: dict[str, Any] = {}
 
@@ -64,7 +66,7 @@ class Launch(Record):
 class CheckResult(Record):
     """The file that the check runner leaves."""
 
-    schema_: Literal[1] = Field(alias="schema")
+    schema_: Literal[2] = Field(alias="schema")
     nonce: str
     versions: dict[str, str] = {}
     loaded: tuple[Loaded, ...] = ()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from backproof.adapters.git.objects import Entry
-from backproof.core.errors import PersonNeeded
+from backproof.core.errors import NeedsReview
 from backproof.kit import insertion as anchored
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ def amended(simulator: Simulator, tree: str, fixups: Sequence[Path]) -> str:
     """The tree with each fix-up; one that is there already changes nothing.
 
     Raises:
-        PersonNeeded: one cannot be placed.
+        NeedsReview: one cannot be placed.
     """
     for fixup in fixups:
         tree = _inserted(simulator, tree, fixup) if fixup.suffix == ".toml" else _patched(simulator, tree, fixup)
@@ -56,8 +56,8 @@ def _patched(simulator: Simulator, tree: str, fixup: Path) -> str:
         index.unlink(missing_ok=True)
 
 
-def _misplaced(fixup: Path, why: str) -> PersonNeeded:
-    return PersonNeeded(
+def _misplaced(fixup: Path, why: str) -> NeedsReview:
+    return NeedsReview(
         f"{fixup.name}: this fix-up does not fit the picked tree",
         why=why,
         next_step="correct the fix-up, or compare without --kit",

@@ -27,7 +27,7 @@ def installed(ctx: Context, arm: Arm) -> Iterator[dict[str, str | None]]:
         SHA-256 that each installed file of the patch has on this arm (None: absent), by absolute path.
 
     Raises:
-        PersonNeeded: the target is not the release's own.
+        NeedsReview: the target is not the release's own.
         HostError: another run has the target, or the disk refuses.
     """
     the_patch = patch.read(ctx)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import libcst as cst
 from pydantic import Field, ValidationError
 
-from backproof.core.errors import PersonNeeded, PlanError
+from backproof.core.errors import NeedsReview, PlanError
 from backproof.core.model import Record
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ def insert(source: bytes, insertion: Insertion) -> bytes | None:
     """The file with the statements behind the anchor; None when they stand there already.
 
     Raises:
-        PersonNeeded: the anchor is missing or met twice, or the file is not Python.
+        NeedsReview: the anchor is missing or met twice, or the file is not Python.
     """
     try:
         module = cst.parse_module(source)
@@ -68,8 +68,8 @@ def insert(source: bytes, insertion: Insertion) -> bytes | None:
     return None if editor.present else changed.bytes
 
 
-def _refused(insertion: Insertion, why: str) -> PersonNeeded:
-    return PersonNeeded(
+def _refused(insertion: Insertion, why: str) -> NeedsReview:
+    return NeedsReview(
         f"{insertion.file}: the fix-up cannot be placed",
         why=why,
         next_step="look at the file on this branch and correct the fix-up's anchor, or drop the fix-up from the plan",

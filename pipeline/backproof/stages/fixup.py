@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from unidiff.errors import UnidiffParseError
 from unidiff.patch import PatchSet
 
-from backproof.core.errors import PersonNeeded, PlanError
+from backproof.core.errors import NeedsReview, PlanError
 from backproof.core.model import Finding, Outcome, Record, StageRole
 from backproof.kit import insertion as anchored
 from backproof.records.proof import PATCH_FILE, FixupRecord, LandedFixup, PickRecord, StageResult
@@ -80,7 +80,7 @@ def _insert(ctx: Context, tree: Worktree, fixup: Fixup) -> tuple[str, ...] | Non
     insertion = anchored.load(ctx.kit / fixup.file)
     path = (tree.folder / insertion.file).resolve()
     if not path.is_relative_to(tree.folder.resolve()) or not path.is_file():
-        raise PersonNeeded(
+        raise NeedsReview(
             f"{insertion.file}: the fix-up {fixup.id} cannot be placed",
             why=f"the branch {ctx.settings.branch} has no such file after the pick",
             next_step="correct the fix-up's file, or drop the fix-up from the plan",
@@ -100,7 +100,7 @@ def _patch(ctx: Context, tree: Worktree, fixup: Fixup) -> tuple[str, ...] | None
         return tree.staged()
     if tree.apply(patch, check=True, reverse=True).code == 0:
         return None
-    raise PersonNeeded(
+    raise NeedsReview(
         f"the fix-up {fixup.id} does not apply after the pick",
         why=tried.error_text.strip()[-800:],
         next_step=f"correct {ctx.kit / fixup.file} for the branch {ctx.settings.branch}, or drop the fix-up from the plan",

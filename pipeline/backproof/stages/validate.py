@@ -160,7 +160,7 @@ def _broken(ctx: Context, subject: judge.Subject, error: TargetError, hashes: Ma
     ctx.say(f"      {error.what}")
     path = ctx.ledger.write_text(f"{NAME}/{subject.arm}/{subject.check.id}.{subject.model}.error.txt", f"{error}\n")
     evidence = ctx.ledger.evidence(path, claim=error.what, command=f"check {subject.check.id}")
-    result = CheckResult(schema=1, nonce="", error={"what": f"{error.what}: {error.why}"})
+    result = CheckResult(schema=2, nonce="", error={"what": f"{error.what}: {error.why}"})
     return judge.case(subject, result, hashes=hashes, evidence=[evidence])
 
 

@@ -49,12 +49,24 @@ def inputs(ctx: Context) -> Mapping[str, Any]:
 
 def run(ctx: Context) -> StageResult:
     record = ctx.need(InstallRecord)
+    _require_target(ctx, record)
     the_patch = patch.read(ctx)
     _need_patch(ctx, record)
     first = _loaded(ctx, the_patch, record)
     second = _complete(ctx, record)
     third = _reached(ctx, the_patch, record, may_run=worst((first.outcome, second.outcome)) is Outcome.PASS)
     return _result(ctx, VerifyRecord(arm=record.arm, claims=(first, second, third)))
+
+
+def _require_target(ctx: Context, record: InstallRecord) -> None:
+    """A target that is gone says nothing about the backport, so it must not read as a failure of it."""
+    gone = [path for path in (ctx.settings.python, record.location) if not Path(path).exists()]
+    if gone:
+        raise HostError(
+            f"{', '.join(gone)}: the target is gone",
+            why="it was there when the stage install put the patch into it",
+            next_step="make the environment again, and run again",
+        )
 
 
 def _need_patch(ctx: Context, record: InstallRecord) -> None:

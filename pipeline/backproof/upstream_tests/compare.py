@@ -33,10 +33,12 @@ def compare_arms(arms: Sequence[ArmTests]) -> tuple[Compared, ...]:
 def _compare_test(base: OwnTest | None, fixed: OwnTest) -> tuple[str, str]:
     if fixed.outcome == "not-run":
         return "unknown", f"did not run: {fixed.message or 'its file was given up after too many crashes'}"
+    if fixed.outcome == "error":
+        return "unknown", f"could not be carried out with the backport: {fixed.message}"
     if fixed.flaky or (base and base.flaky):
         return "flaky", _describe_flaky(base, fixed)
     if not fixed.red:
-        mended = base is not None and base.red
+        mended = base is not None and base.red and base.outcome != "error"
         return ("mended", f"{_verb(base)} without the backport, passes with it") if mended else ("fine", "fine")
     if base is None or not base.red:
         before = "it does not exist there" if base is None else f"{base.outcome} there"

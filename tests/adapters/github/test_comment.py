@@ -10,7 +10,7 @@ import pytest
 from backproof.adapters.github import RefusedError
 from backproof.adapters.github.comment import Place, carry_out, intend
 from backproof.adapters.github.marker import Draft, read_marker
-from backproof.core.errors import ExitCode, GitHubError, PersonNeeded
+from backproof.core.errors import ExitCode, GitHubError, NeedsReview
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -92,7 +92,7 @@ def test_a_stranger_with_our_marker_is_not_written_over(hub: StandIn, client: Cl
 def test_a_comment_that_a_person_edited_stays(hub: StandIn, client: Client) -> None:
     post(client, draft("one"))
     hub.world.comments[0]["body"] += "\n\nA maintainer added this."
-    with pytest.raises(PersonNeeded, match="edited") as caught:
+    with pytest.raises(NeedsReview, match="edited") as caught:
         post(client, draft("two"))
     assert caught.value.exit_code is ExitCode.PERSON
     assert "A maintainer added this." in hub.world.bodies(7)[0]

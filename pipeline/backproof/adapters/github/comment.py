@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Literal
 
 from backproof.adapters.github.failure import WRITE_AGAIN, RefusedError, asking
 from backproof.adapters.github.marker import fingerprint, read_marker
-from backproof.core.errors import PersonNeeded
+from backproof.core.errors import NeedsReview
 
 if TYPE_CHECKING:
     from backproof.adapters.github.client import Client
@@ -69,7 +69,7 @@ def intend(client: Client, place: Place, draft: Draft, author: str | None) -> In
     """What must be done so that the draft stands there once.
 
     Raises:
-        PersonNeeded: a person has edited our comment since.
+        NeedsReview: a person has edited our comment since.
     """
     found = marked(client, place, draft, author)
     return _intent(place, draft, found)
@@ -80,7 +80,7 @@ def _intent(place: Place, draft: Draft, found: list[Found]) -> Intent:
         return Intent(action="create", why=f"{place} has no comment of ours for {', '.join(draft.key)}")
     first = found[0]
     if first.edited:
-        raise PersonNeeded(
+        raise NeedsReview(
             f"{first.url}: a person has edited this comment since we wrote it",
             why="its text is not the one that its marker names",
             next_step="move their words to a comment of their own and delete ours, then run the same command again",
@@ -106,7 +106,7 @@ def carry_out(client: Client, place: Place, draft: Draft, author: str, *, pause:
 
     Raises:
         RefusedError: GitHub refused, or did not answer and nothing of ours stands there.
-        PersonNeeded: as `intend`.
+        NeedsReview: as `intend`.
     """
     intent = intend(client, place, draft, author)
     if intent.found is None:

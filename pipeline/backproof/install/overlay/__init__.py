@@ -38,7 +38,7 @@ def installed(site: Path, changes: Sequence[Change], *, owner: str, guards: Sequ
     """Have exactly these changes in place, then again what was there before: nothing, or what this owner holds.
 
     Raises:
-        PersonNeeded: files that are not the release's own.
+        NeedsReview: files that are not the release's own.
         HostError: another owner has the site.
     """
     site = site.resolve()
@@ -78,7 +78,7 @@ def undo(site: Path, *, force: bool = False) -> bool:
 
     Raises:
         HostError: a live process owns it.
-        PersonNeeded: files changed by someone else meanwhile; `force` puts the originals over them.
+        NeedsReview: files changed by someone else meanwhile; `force` puts the originals over them.
     """
     site = site.resolve()
     with _locked(site):

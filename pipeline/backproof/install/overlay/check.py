@@ -6,7 +6,7 @@ import os
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
-from backproof.core.errors import HostError, PersonNeeded
+from backproof.core.errors import HostError, NeedsReview
 from backproof.core.plural import are, counted
 from backproof.install.overlay import journal as written
 from backproof.install.overlay.journal import FOLDER, NOT_A_FILE, Cached, Change, Entry, Guard, Journal
@@ -20,10 +20,10 @@ def planned(site: Path, changes: Sequence[Change], *, owner: str, guards: Sequen
     """The journal of these changes. A change that changes nothing is checked and left out.
 
     Raises:
-        PersonNeeded: files that are not the release's own, each with what it is instead.
+        NeedsReview: files that are not the release's own, each with what it is instead.
     """
     if drift := [f"{each.path}: {reason}" for each in changes if (reason := _refusal(site, each))]:
-        raise PersonNeeded(
+        raise NeedsReview(
             f"{site}: {len(drift)} of {counted(len(changes), 'file')} {are(len(drift))} not the release's own; nothing was changed",
             why="\n       ".join(drift),
             next_step="reinstall the release into that interpreter, or name the release that is installed there",

@@ -6,7 +6,7 @@ import shutil
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from backproof.core.errors import PersonNeeded
+from backproof.core.errors import NeedsReview
 from backproof.install.overlay.journal import FOLDER, JOURNAL_FILE, ORIGINALS
 
 if TYPE_CHECKING:
@@ -17,13 +17,13 @@ def remove_folder(site: Path) -> None:
     """Remove the folder of an overlay that was taken out; the journal goes last but one, the folder last.
 
     Raises:
-        PersonNeeded: originals are left in it that no journal explains.
+        NeedsReview: originals are left in it that no journal explains.
     """
     folder = site / FOLDER
     if not folder.is_dir():
         return
     if left := [each for each in (folder / ORIGINALS).rglob("*") if not each.is_dir()]:
-        raise PersonNeeded(
+        raise NeedsReview(
             f"{folder / ORIGINALS}: {len(left)} kept originals without a journal",
             why=f"the first is {left[0].relative_to(folder / ORIGINALS)}",
             next_step=f"compare them with {site}, put back what is needed, then remove {folder}",

@@ -6,7 +6,7 @@ import errno
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from backproof.core.errors import HostError, PersonNeeded
+from backproof.core.errors import HostError, NeedsReview
 from backproof.core.plural import counted
 from backproof.install.overlay.journal import FOLDER, Journal, undo_command
 
@@ -54,20 +54,20 @@ def held_by(site: Path, journal: Journal) -> HostError:
     )
 
 
-def replaced(site: Path, journal: Journal, changed: str) -> PersonNeeded:
-    return PersonNeeded(
+def replaced(site: Path, journal: Journal, changed: str) -> NeedsReview:
+    return NeedsReview(
         f"{site}: the distribution was upgraded or removed while the patch was in place; nothing was touched",
         why=f"{changed} is not the one that the patch was put over; the former originals are in {site / FOLDER}",
         next_step=f"check the new installation, then {undo_command(journal.owner, force=True)} forgets the former originals",
     )
 
 
-def drifted(site: Path, journal: Journal, drift: Sequence[Drift]) -> PersonNeeded:
+def drifted(site: Path, journal: Journal, drift: Sequence[Drift]) -> NeedsReview:
     lines = [
         f"{each.path}: {each.reason}; {f'the original is kept as {each.kept}' if each.kept else 'it was absent before'}"
         for each in drift
     ]
-    return PersonNeeded(
+    return NeedsReview(
         f"{site}: {counted(len(drift), 'file')} changed by someone else while the patch was in place, and left so",
         why="\n       ".join(lines),
         next_step=f"save what you need of them, then {undo_command(journal.owner, force=True)} puts the originals back",

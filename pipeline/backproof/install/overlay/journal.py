@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Literal
 
 from pydantic import ValidationError
 
-from backproof.core.errors import PersonNeeded
+from backproof.core.errors import NeedsReview
 from backproof.core.model import Record, Sha256
 from backproof.rundir.ledger import sha256_of, write_atomic
 
@@ -103,12 +103,12 @@ def read(site: Path) -> Journal | None:
     """The journal of a site; None when there is none.
 
     Raises:
-        PersonNeeded: there is one that cannot be read; the originals lie beside it under their own names.
+        NeedsReview: there is one that cannot be read; the originals lie beside it under their own names.
     """
     path = site / FOLDER / JOURNAL_FILE
     if path.parent.is_symlink():
         # A linked environment: undoing here would take the originals away from the environment that they belong to.
-        raise PersonNeeded(
+        raise NeedsReview(
             f"{path.parent}: is a link",
             why=f"the journal of an overlay belongs to the environment {path.parent.resolve().parent}",
             next_step=f"remove the link {path.parent}; the overlay there is undone by its own run",
@@ -118,7 +118,7 @@ def read(site: Path) -> Journal | None:
     except (FileNotFoundError, NotADirectoryError):
         return None
     except ValidationError as error:
-        raise PersonNeeded(
+        raise NeedsReview(
             f"{path}: the journal of an overlay cannot be read",
             why=f"it is damaged or from another version: {error.errors()[0]['msg']}",
             next_step=f"copy what lies under {path.parent / ORIGINALS} back over {site} (`cp -a`), then remove "

@@ -52,7 +52,7 @@ class Session:
         """Change all the files or none; guards are files whose later change tells of another installation.
 
         Raises:
-            PersonNeeded: files that are not the release's own; nothing was changed.
+            NeedsReview: files that are not the release's own; nothing was changed.
             HostError: the disk is full, the folder is not writable; everything was put back.
         """
         for _ in self.putting(changes, guards=guards):
@@ -81,7 +81,7 @@ class Session:
         """Put everything back; False when there was nothing.
 
         Raises:
-            PersonNeeded: someone else changed files meanwhile: they are left, the originals are kept.
+            NeedsReview: someone else changed files meanwhile: they are left, the originals are kept.
         """
         return sum(1 for _ in self.taking_out(force=force)) > 0
 

@@ -15,6 +15,10 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
 
+_MOST_KINDS = 20
+"""Classes of an exception that are written down, its own first."""
+
+
 class CheckPlugin:
     """Collects what happened; ``opened`` makes a device that is present for one test."""
 
@@ -60,6 +64,9 @@ class CheckPlugin:
         """What the emulator does not model is no finding about the code under test."""
         report = yield
         report.unmodelled = call.excinfo is not None and call.excinfo.errisinstance(Unmodelled)
+        report.raised = (
+            [] if call.excinfo is None else [kind.__name__ for kind in call.excinfo.type.__mro__[:_MOST_KINDS]]
+        )
         return report
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
@@ -69,6 +76,7 @@ class CheckPlugin:
         if outcome is not None and entry["outcome"] in {None, "passed"}:
             entry["outcome"] = outcome
             entry["message"], entry["detail"] = _texts(report)
+            entry["phase"], entry["raised"] = report.when, getattr(report, "raised", [])
         if report.when == "teardown":
             self._close(entry)
 
@@ -90,6 +98,8 @@ def _entry(nodeid: str) -> dict[str, Any]:
         "seconds": 0.0,
         "message": "",
         "detail": "",
+        "phase": "",
+        "raised": [],
         "faults": [],
         "observations": {},
     }

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from backproof_target.request import Request
 
-SCHEMA = 1
+SCHEMA = 2
 MESSAGE = 2_000
 DETAIL = 8_000
 _MOST_FAULTS = 200

@@ -36,7 +36,7 @@ def prepare(client: Client, loaded: Loaded, *, language: Language = "en") -> Pre
     """Check everything and read everything; write nothing.
 
     Raises:
-        HostError, PersonNeeded: the run may not be published, see `ready`.
+        HostError, NeedsReview: the run may not be published, see `ready`.
         RefusedError: GitHub refused.
     """
     must_hold(loaded)
@@ -77,7 +77,7 @@ def publish(client: Client, prepared: Prepared) -> PublishRecord:
 
     Raises:
         RefusedError: GitHub refused.
-        PersonNeeded: a person has edited our comment.
+        NeedsReview: a person has edited our comment.
     """
     if prepared.author is None:
         raise GitHubError(

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from backproof.adapters.github import pulls
-from backproof.core.errors import HostError, PersonNeeded, PlanError
+from backproof.core.errors import HostError, NeedsReview, PlanError
 from backproof.core.model import Outcome
 from backproof.core.plural import are, counted
 from backproof.kit import plan
@@ -82,7 +82,7 @@ def must_hold(loaded: Loaded) -> None:
 
     Raises:
         HostError: evidence is missing or altered, or run.json says more than it carries.
-        PersonNeeded: the outcome is not one for upstream.
+        NeedsReview: the outcome is not one for upstream.
     """
     run, said = loaded.run, loaded.said
     if altered := sorted(loaded.story.altered):
@@ -98,7 +98,7 @@ def must_hold(loaded: Loaded) -> None:
             next_step="run `backproof report --run` on the folder, and look at what it says is not established",
         )
     if run.outcome not in _SAYABLE:
-        raise PersonNeeded(
+        raise NeedsReview(
             f"{loaded.ledger.folder}: {HEADLINES[run.outcome]}",
             why=run.sentence,
             next_step="settle what the report names, run again, and publish that",
@@ -109,7 +109,7 @@ def must_be_current(client: Client, loaded: Loaded) -> Pull:
     """The branch and the pull request are still those that the run is about.
 
     Raises:
-        PersonNeeded: the branch moved on, the pull request has other commits, is closed or locked.
+        NeedsReview: the branch moved on, the pull request has other commits, is closed or locked.
         RefusedError: GitHub refused.
     """
     upstream = loaded.plan.upstream
@@ -147,7 +147,7 @@ def _on_the_tip(client: Client, loaded: Loaded) -> None:
         )
     tip = pulls.branch_tip(client, loaded.plan.upstream.repo, pick.branch)
     if tip != pick.base:
-        raise PersonNeeded(
+        raise NeedsReview(
             f"{pick.branch} is at {tip[:12]}, this run is of {pick.base[:12]}",
             why="the branch has moved since, or the run was of another repository: nothing is known of the tip",
             next_step="run again on the tip, and publish that run",
@@ -166,7 +166,7 @@ def _its_commits(client: Client, loaded: Loaded, number: int) -> None:
         known |= {each.sha for each in pulls.commits(client, upstream.repo, upstream.original_pull)}
         unknown = [each for each in unknown if each not in known]
     if unknown:
-        raise PersonNeeded(
+        raise NeedsReview(
             f"{upstream.repo}#{number} does not have {', '.join(each[:12] for each in unknown)}",
             why="the pull request was pushed over since, or the run was of a reconstruction",
             next_step="fetch the pull request, run again, and publish that run",
