@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
-from backproof import bundle
 from backproof.commands import printed
 from backproof.core.plural import counted
-from backproof.stages import REGISTRY
-from backproof.upstream import publish
+
+if TYPE_CHECKING:
+    from backproof import bundle
 
 _FOLDER = click.Path(path_type=Path, exists=True, file_okay=False)
 _FILE = click.Path(path_type=Path, exists=True, dir_okay=False)
@@ -22,6 +23,10 @@ _FILE = click.Path(path_type=Path, exists=True, dir_okay=False)
 @click.option("--kit", type=_FOLDER, help="The kit; by default the one that the run names.")
 def bundle_command(*, folder: Path, out: Path | None, kit: Path | None) -> None:
     """Put the evidence of RUN into one archive, redacted, with hashes and an unsigned in-toto statement."""
+    from backproof import bundle
+    from backproof.stages import REGISTRY
+    from backproof.upstream import publish
+
     place = folder.absolute()
     made = bundle.make(publish.load(folder, REGISTRY, kit), out or place.with_name(f"{place.name}.bundle.tar.gz"))
     manifest = made.checked.manifest
@@ -43,6 +48,8 @@ def verify_bundle(*, file: Path, comment: bool) -> None:
 
     The exit code is about the bundle: 0 it verifies, 4 it does not. What the run came to is printed.
     """
+    from backproof import bundle
+
     checked = bundle.check(file)
     with printed.fenced():
         if comment:

@@ -8,27 +8,15 @@ from typing import TYPE_CHECKING
 
 import click
 
-from backproof.app import execution
 from backproof.commands import printed
 from backproof.commands.output import say
 from backproof.core.errors import ExitCode, PlanError
-from backproof.kit import plan
-from backproof.records.audit import AuditRecord
-from backproof.records.publish import PublishRecord
-from backproof.records.triage import TriageResult
-from backproof.rundir import loaded_run
-from backproof.rundir.ledger import Ledger
-from backproof.rundir.subject import must_be_of_kit
-from backproof.stages import REGISTRY
-from backproof.stages import audit as auditing
-from backproof.stages import publish as posting
-from backproof.upstream import publish, similar
 from backproof.upstream.actions import Actions
-from backproof.upstream.audit import Subject, examine
-from backproof.upstream.audit.run_tree import open_tree
-from backproof.upstream.connection import connect, parse_pull
 
 if TYPE_CHECKING:
+    from backproof.records.audit import AuditRecord
+    from backproof.upstream import publish, similar
+    from backproof.upstream.audit import Subject
     from backproof.upstream.publish import Prepared
 
 _FOLDER = click.Path(path_type=Path, exists=True, file_okay=False)
@@ -51,6 +39,12 @@ def audit(*, subject: str, folder: Path | None, as_json: bool) -> None:
     KIT is a kit folder; PR is an address or owner/name#number. Review threads need GH_TOKEN.
     Exit code 3: something is marked resolved, is not there, and no fix-up of the kit closes it.
     """
+    from backproof.app import execution
+    from backproof.records.audit import AuditRecord
+    from backproof.stages import audit as auditing
+    from backproof.upstream.audit import examine
+    from backproof.upstream.connection import connect
+
     examined = _subject(subject, folder)
     if folder:
         record = execution.add_beside(
@@ -65,6 +59,15 @@ def audit(*, subject: str, folder: Path | None, as_json: bool) -> None:
 
 
 def _subject(text: str, folder: Path | None) -> Subject:
+    from backproof.kit import plan
+    from backproof.rundir import loaded_run
+    from backproof.rundir.ledger import Ledger
+    from backproof.rundir.subject import must_be_of_kit
+    from backproof.stages import REGISTRY
+    from backproof.upstream.audit import Subject
+    from backproof.upstream.audit.run_tree import open_tree
+    from backproof.upstream.connection import parse_pull
+
     kit, tree = Path(text), None
     run = loaded_run.require_run(Ledger(folder)) if folder else None
     if folder and run:
@@ -134,6 +137,13 @@ def publish_command(*, folder: Path, kit: Path | None, really: bool, lang: publi
     The token comes from GH_TOKEN or GITHUB_TOKEN, or from an App (BACKPROOF_APP_ID, BACKPROOF_APP_PRIVATE_KEY,
     BACKPROOF_APP_INSTALLATION).
     """
+    from backproof.app import execution
+    from backproof.records.publish import PublishRecord
+    from backproof.stages import REGISTRY
+    from backproof.stages import publish as posting
+    from backproof.upstream import publish
+    from backproof.upstream.connection import connect
+
     client = connect()
     loaded = publish.load(folder, REGISTRY, kit)
     prepared = publish.prepare(client, loaded, language=lang)
@@ -169,6 +179,11 @@ def similar_command(
     *, folder: Path, kit: Path | None, scene: Path | None, model: str, mode: str, as_json: bool
 ) -> None:
     """Find the upstream's issues that look like the first scene of RUN, and say what they share."""
+    from backproof.records.triage import TriageResult
+    from backproof.stages import REGISTRY
+    from backproof.upstream import publish, similar
+    from backproof.upstream.connection import connect
+
     the_plan = publish.load(folder, REGISTRY, kit).plan
     default = folder / REGISTRY.path_of(TriageResult)
     scene = scene or (default if default.is_file() else None)

@@ -10,8 +10,6 @@ import click
 
 from backproof.core.errors import ExitCode
 from backproof.core.plural import counted
-from backproof.host.capture import start_capture, stop_capture
-from backproof.triage import rules
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -28,6 +26,8 @@ def rules_group() -> None:
 )
 def rules_test(*, folder: Path | None) -> None:
     """Each rule must match its example and not its counterexample."""
+    from backproof.triage import rules
+
     failures = rules.selftest(folder)
     for failure in failures:
         click.echo(f"{failure.rule}: {failure.problem}")
@@ -46,6 +46,8 @@ def capture_group() -> None:
 @click.argument("argv", metavar="COMMAND...", nargs=-1, type=click.UNPROCESSED)
 def capture_start(*, out: Path, argv: Sequence[str]) -> None:
     """Prepare a capture and print the command line to start the service with."""
+    from backproof.host.capture import start_capture
+
     out.mkdir(parents=True, exist_ok=True)
     session = start_capture(argv, out)
     if session.moved:
@@ -57,6 +59,8 @@ def capture_start(*, out: Path, argv: Sequence[str]) -> None:
 @click.option("--out", type=click.Path(path_type=Path), required=True, help="The folder of the capture.")
 def capture_stop(*, out: Path) -> None:
     """Collect plogs, dmesg and npu-smi into one archive with a manifest."""
+    from backproof.host.capture import stop_capture
+
     manifest = stop_capture(out)
     for note in manifest.notes:
         click.echo(f"note: {note}", err=True)

@@ -8,13 +8,14 @@ import sys
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
-from rich.console import Console
 
 from backproof.core.errors import ExitCode
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
+
+    from rich.console import Console
 
     from backproof.core.model import Record
     from backproof.records.proof import Run
@@ -26,12 +27,16 @@ _PIPED = 10_000
 
 def console() -> Console:
     """Where tables and text of a result go. A line that goes to a file or another program is not broken to fit 80 columns."""
+    from rich.console import Console
+
     width = None if sys.stdout.isatty() or "COLUMNS" in os.environ else _PIPED
     return Console(highlight=False, width=width)
 
 
 def say(text: str) -> None:
     """Progress: one plain line on stderr; stdout is for results."""
+    from rich.console import Console
+
     Console(stderr=True, highlight=False, soft_wrap=True).print(text, markup=False)
 
 

@@ -8,7 +8,6 @@ from pathlib import Path
 import click
 
 from backproof.core.plural import counted
-from backproof.kit import plan
 
 
 @click.group("plan")
@@ -20,6 +19,8 @@ def plan_group() -> None:
 @click.argument("kit", type=click.Path(path_type=Path))
 def plan_check(kit: Path) -> None:
     """Check plan.toml of KIT: every error at once."""
+    from backproof.kit import plan
+
     found = plan.load(kit)
     click.echo(
         f"{kit}: plan {found.id} is valid: {counted(len(found.check), 'check')}, {counted(len(found.fixup), 'fix-up')}, {counted(len(found.branch), 'branch')}"
@@ -29,4 +30,6 @@ def plan_check(kit: Path) -> None:
 @plan_group.command("schema")
 def plan_schema() -> None:
     """Print the JSON schema of plan.toml."""
+    from backproof.kit import plan
+
     click.echo(json.dumps(plan.schema(), indent=2))

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from backproof.app import execution
 from backproof.commands.output import print_json, run_options, say
 
 if TYPE_CHECKING:
@@ -24,6 +23,8 @@ def _alone(name: str, text: str) -> click.Command:
     @_kit
     @run_options
     def command(*, folder: Path, as_json: bool, **options: Any) -> None:
+        from backproof.app import execution
+
         _tell(execution.run_alone(execution.Request(folder=folder, **options), say, name), name, as_json=as_json)
 
     return command
@@ -55,6 +56,8 @@ report = _alone("report", "Write comment.md, report.html and junit.xml from what
 @run_options
 def install(*, folder: Path, undo: bool, force: bool, as_json: bool, **options: Any) -> None:
     """Put the fixed code into the target and leave it there until --undo."""
+    from backproof.app import execution
+
     request = execution.Request(folder=folder, **options)
     if undo:
         click.echo(execution.undo(request, say, force=force))
