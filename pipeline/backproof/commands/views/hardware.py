@@ -1,4 +1,4 @@
-"""How results of hardware commands are shown as text: one line each, no control in it."""
+"""Results of hardware commands as text: one line each, without control characters."""
 
 from __future__ import annotations
 
@@ -11,20 +11,19 @@ if TYPE_CHECKING:
     from backproof.records.serving import Round, ServeRecord
 
 
-def print_rounds(found: ServeRecord) -> None:
-    for each in found.rounds:
-        _print_round(each)
-    for case in found.cases:
-        print_line(case.sentence)
-    for why in found.not_run:
+def print_rounds(record: ServeRecord) -> None:
+    for done in record.rounds:
+        _print_round(done)
+    for case in record.cases:
+        row(case.sentence)
+    for why in record.not_run:
         print_line(f"not run: {why}")
 
 
-def _print_round(found: Round) -> None:
-    print_line(
-        f"{found.serve} on {found.arm}, round {found.number}: {found.observed}{' (incomplete)' if not found.complete else ''}"
-    )
-    for step in found.steps:
+def _print_round(done: Round) -> None:
+    incomplete = "" if done.complete else " (incomplete)"
+    print_line(f"{done.serve} on {done.arm}, round {done.number}: {done.observed}{incomplete}")
+    for step in done.steps:
         ttft = f"{step.ttft.p50:.0f}/{step.ttft.p99:.0f}" if step.ttft else "-"
         tpot = f"{step.tpot.p50:.1f}/{step.tpot.p99:.1f}" if step.tpot else "-"
         cache = f"{step.load.cache_percent:.1f} %" if step.load.cache_percent is not None else "-"
@@ -34,16 +33,15 @@ def _print_round(found: Round) -> None:
         )
 
 
-def print_experiment(found: ExperimentRecord) -> None:
-    print_line(f"{found.id}: {found.question}")
-    print_line(f"  differs in {found.difference}")
-    for side in found.sides:
+def print_experiment(record: ExperimentRecord) -> None:
+    print_line(f"{record.id}: {record.question}")
+    print_line(f"  differs in {record.difference}")
+    for side in record.sides:
         rates = ", ".join(f"{load} at once: {failed}/{ran}" for load, (failed, ran) in side.by_load.items())
-        print_line(
-            f"  {side.label} on {side.arm}: failed {side.failed} of {side.ran}, {side.not_counted} not counted ({rates})"
-        )
-    print_line(f"  {found.kind}: {found.sentence}")
-    if found.stopped:
-        print_line(f"  stopped: {found.stopped}")
-    if found.stand_in:
+        numbers = f"failed {side.failed} of {side.ran}, {side.not_counted} not counted"
+        print_line(f"  {side.label} on {side.arm}: {numbers} ({rates})")
+    print_line(f"  {record.kind}: {record.sentence}")
+    if record.stopped:
+        print_line(f"  stopped: {record.stopped}")
+    if record.stand_in:
         print_line("  no device was there: this shows nothing of one")
