@@ -15,7 +15,7 @@ def print_rounds(record: ServeRecord) -> None:
     for done in record.rounds:
         _print_round(done)
     for case in record.cases:
-        row(case.sentence)
+        print_line(case.sentence)
     for why in record.not_run:
         print_line(f"not run: {why}")
 
