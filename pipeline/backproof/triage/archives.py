@@ -13,6 +13,7 @@ import zlib
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Final, cast
 
+from backproof.core.plain_text import escape_line
 from backproof.triage.inputs import NOT_LOGS, Source, is_archive, is_binary, join
 
 if TYPE_CHECKING:
@@ -67,7 +68,7 @@ def members(found: Found, raw: IO[bytes], label: str) -> None:
 def _clean(name: str) -> str:
     """A member's name as a label: no climbing, no control characters."""
     parts = [part for part in name.replace("\\", "/").split("/") if part not in {"", ".", ".."}]
-    return "".join(sign if sign.isprintable() else "?" for sign in "/".join(parts))[:300] or "unnamed"
+    return escape_line("/".join(parts))[:300] or "unnamed"
 
 
 def unpack(found: Found, stream: BufferedIOBase, label: str) -> None:

@@ -9,6 +9,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
+from backproof.core.plain_text import one_line
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
@@ -21,9 +23,7 @@ _LONG: Final = 300
 
 def code(text: str) -> str:
     """Text as a code span that it cannot leave, also in a table."""
-    plain = "".join(sign if sign.isprintable() else "\N{REPLACEMENT CHARACTER}" for sign in text[:_LONG]).replace(
-        "|", "\N{BROKEN BAR}"
-    )
+    plain = one_line(text[:_LONG]).replace("|", "\N{BROKEN BAR}")
     fence = "`" * (max((len(run) for run in _TICKS.findall(plain)), default=0) + 1)
     return f"{fence} {plain or ' '} {fence}"
 
