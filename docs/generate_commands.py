@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
-from backproof.cli import COMMANDS, CONTEXT, Lazy
+from backproof.cli import COMMANDS, CONTEXT, cli
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -18,7 +18,7 @@ MADE = "<!-- Made by docs/generate_commands.py: change the command, then run it.
 
 def pages() -> dict[str, str]:
     """Name and text of each page."""
-    top = click.Context(Lazy("backproof"), info_name="backproof", **CONTEXT)
+    top = click.Context(cli, info_name="backproof", **CONTEXT)
     found = {name: click.Context(_command(top, name), parent=top, info_name=name) for name in COMMANDS}
     return {
         "README.md": _index(found),

@@ -1,21 +1,24 @@
-"""The command line: which command is where, and what each kind of ending becomes. Results are printed by the commands."""
+"""The command line: a table of the commands, and an exit code for each kind of ending. Commands print their results."""
 
 from __future__ import annotations
 
-import difflib
 import importlib
+import io
+import os
 import signal
 import sys
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 import click
 
 from backproof import __version__
-from backproof.core.errors import BackproofError, ExitCode, Interrupted, host_error
+from backproof.core.errors import BackproofError, ExitCode, HostError, Interrupted, host_error
+from backproof.core.plain_text import escape_text
 from backproof.core.redaction import redact
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
 CONTEXT: dict[str, Any] = {
     "auto_envvar_prefix": "BACKPROOF",
@@ -23,65 +26,127 @@ CONTEXT: dict[str, Any] = {
     "max_content_width": 110,
 }
 
-SECTIONS: Final[dict[str, dict[str, str]]] = {
+SECTIONS: Final[dict[str, dict[str, tuple[str, str]]]] = {
     "Prove a backport": {
-        "run": "backproof.commands.run:run",
-        "resume": "backproof.commands.run:resume",
-        "demo": "backproof.commands.run:demo_command",
+        "run": ("run:run", "Run the pipeline of KIT on a release branch and print the drafted comment."),
+        "resume": ("run:resume", "Go on with RUN: what is done and unchanged is reused."),
+        "demo": (
+            "run:demo_command",
+            "Run KIT (by default the first under patches/) on a device without hardware, target environment included.",
+        ),
     },
     "One stage of a run": {
-        "pick": "backproof.commands.stages:pick",
-        "fixup": "backproof.commands.stages:fixup",
-        "install": "backproof.commands.stages:install",
-        "verify": "backproof.commands.stages:verify",
-        "validate": "backproof.commands.stages:validate",
-        "report": "backproof.commands.stages:report",
+        "pick": ("stages:pick", "Cherry-pick the plan's commits in our own store."),
+        "fixup": ("stages:fixup", "Land the kit's fix-ups on top of the pick."),
+        "install": ("stages:install", "Put the fixed code into the target and leave it there until --undo."),
+        "verify": ("stages:verify", "Prove that the installed, loaded and reached code is the picked code."),
+        "validate": ("stages:validate", "Run the kit's checks on the arms base, pick and fixed."),
+        "report": ("stages:report", "Write comment.md, report.html and junit.xml from what the run folder holds."),
     },
     "Read a run, hand it on": {
-        "show": "backproof.commands.show:show_command",
-        "diff": "backproof.commands.show:diff_command",
-        "runs": "backproof.commands.show:runs_command",
-        "bundle": "backproof.commands.bundle:bundle_command",
-        "verify-bundle": "backproof.commands.bundle:verify_bundle",
-        "reproduce": "backproof.commands.history:reproduce_command",
+        "show": (
+            "show:show_command",
+            "Tell the story of RUN: verdict, arms, stages, claims, checks, and whether its evidence still holds.",
+        ),
+        "diff": (
+            "show:diff_command",
+            "Tell what changed from the first RUN to the second: code, environment, outcome.",
+        ),
+        "runs": ("show:runs_command", "List the runs in FOLDER (by default runs/), newest first."),
+        "bundle": (
+            "bundle:bundle_command",
+            "Put the evidence of RUN into one archive, redacted, with hashes and an unsigned in-toto statement.",
+        ),
+        "verify-bundle": (
+            "bundle:verify_bundle",
+            "Check FILE, a bundle, offline: every byte, every hash, and that it says what its records carry.",
+        ),
+        "reproduce": (
+            "history:reproduce_command",
+            "Print a shell script of the steps that RUN took; running it gives the same trees.",
+        ),
     },
     "Kits": {
-        "new": "backproof.commands.new:new",
-        "plan": "backproof.commands.plan:plan_group",
+        "new": ("new:new", "Write a kit; what a person must fill in is named."),
+        "plan": ("plan:plan_group", "Look at a kit's plan."),
     },
     "History of a repository": {
-        "survey": "backproof.commands.history:survey_command",
-        "explain": "backproof.commands.history:explain_command",
-        "compare": "backproof.commands.history:compare_command",
-        "cancelling": "backproof.commands.history:cancelling_command",
+        "survey": (
+            "history:survey_command",
+            "Tell for each release branch whether it has the fix, needs it, and takes it.",
+        ),
+        "explain": ("history:explain_command", "Say why COMMIT does not land on a branch, and how to go on."),
+        "compare": (
+            "history:compare_command",
+            "Tell whether BACKPORT (a commit, or base..head) is the same as its originals.",
+        ),
+        "cancelling": ("history:cancelling_command", "Tell which commits of a pull request together change nothing."),
     },
     "Logs and hosts": {
-        "triage": "backproof.commands.triage:triage_command",
-        "rules": "backproof.commands.logs:rules_group",
-        "doctor": "backproof.commands.doctor:doctor_command",
-        "capture": "backproof.commands.logs:capture_group",
+        "triage": (
+            "triage:triage_command",
+            "Name the first scene of a failure from logs, folders or archives, not its echo.",
+        ),
+        "rules": ("logs:rules_group", "The rules of triage."),
+        "doctor": (
+            "doctor:doctor_command",
+            "Compare this host with the plan's validated baseline; launch ARGUMENTS of the service come after `--`.",
+        ),
+        "capture": (
+            "logs:capture_group",
+            "Collect what a crash leaves: old logs are moved aside, never deleted; nothing is killed.",
+        ),
     },
     "NPU hosts": {
-        "inventory": "backproof.commands.hardware:inventory",
-        "serve-check": "backproof.commands.hardware:serve_check",
-        "experiment": "backproof.commands.hardware:experiment",
-        "upstream-tests": "backproof.commands.hardware:upstream_tests",
+        "inventory": (
+            "hardware:inventory",
+            "Say what this NPU host is: chips, health, driver, firmware, CANN, packages; and why something is unread.",
+        ),
+        "serve-check": (
+            "hardware:serve_check",
+            "Serve the plan's model under load, step by step and arm by arm; stop at the first failure and say what came first.",
+        ),
+        "experiment": (
+            "hardware:experiment",
+            "Run the experiment NAME of the plan: two configurations that differ in one variable.",
+        ),
+        "upstream-tests": (
+            "hardware:upstream_tests",
+            "Run the target's own tests that the plan selects, with the backport and without it.",
+        ),
     },
     "GitHub": {
-        "audit": "backproof.commands.github:audit",
-        "publish": "backproof.commands.github:publish_command",
-        "similar": "backproof.commands.github:similar_command",
-        "matrix": "backproof.commands.actions:matrix_command",
-        "merge": "backproof.commands.actions:merge_command",
-        "present": "backproof.commands.actions:present",
+        "audit": ("github:audit", "Compare what a pull request was asked for and claims with what its code contains."),
+        "publish": ("github:publish_command", "Create or update the one comment of RUN on the upstream pull request."),
+        "similar": (
+            "github:similar_command",
+            "Find the upstream's issues that look like the first scene of RUN, and say what they share.",
+        ),
+        "matrix": (
+            "actions:matrix_command",
+            "Print the matrix of KIT for a workflow: release branches by devices, one line of JSON.",
+        ),
+        "merge": (
+            "actions:merge_command",
+            "Join the runs of a matrix into one report; the worst outcome is the exit code.",
+        ),
+        "present": ("actions:present", "Show RUN in the job that runs this: summary, annotations, outputs."),
     },
 }
-"""The commands as the help lists them: name, and where it is. Loaded when asked for: triage of a log must not wait for git."""
-COMMANDS: Final = {name: where for section in SECTIONS.values() for name, where in section.items()}
+"""The commands in the order of the help: name, where it is in `commands`, and the first sentence of its own help.
+
+The sentence stands here so that `backproof --help` imports none of them.
+"""
+COMMANDS: Final = {name: entry for section in SECTIONS.values() for name, entry in section.items()}
 
 
-class Lazy(click.Group):
-    """A group whose commands are imported one by one."""
+class LazyGroup(click.Group):
+    """A group whose commands are imported when they are called, not when they are listed."""
+
+    def __init__(self, **attributes: Any) -> None:
+        super().__init__(**attributes)
+        # By these click finds the name that was meant; none of them is ever called.
+        self.commands = {name: click.Command(name, short_help=summary) for name, (_, summary) in COMMANDS.items()}
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         del ctx
@@ -91,79 +156,103 @@ class Lazy(click.Group):
         del ctx
         if cmd_name not in COMMANDS:
             return None
-        module, _, name = COMMANDS[cmd_name].partition(":")
-        found: click.Command = getattr(importlib.import_module(module), name)
-        return found
+        module, _, attribute = COMMANDS[cmd_name][0].partition(":")
+        command: click.Command = getattr(importlib.import_module(f"backproof.commands.{module}"), attribute)
+        return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Each command with its whole first sentence: cut short, it does not say what the command is for."""
+        """Write each command with its whole first sentence: cut short, it does not say what the command is for."""
+        del ctx
         for title, section in SECTIONS.items():
-            found = [(name, self.get_command(ctx, name)) for name in section]
             with formatter.section(title):
-                formatter.write_dl([(name, each.get_short_help_str(limit=400)) for name, each in found if each])
+                formatter.write_dl([(name, summary) for name, (_, summary) in section.items()])
 
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        try:
-            return super().resolve_command(ctx, args)
-        except click.UsageError as error:
-            close = difflib.get_close_matches(args[0], COMMANDS, n=1)
-            if not close:
-                raise
-            raise click.UsageError(f"{error.message} Did you mean {close[0]}?", ctx=error.ctx) from None
+    def make_context(self, *args: Any, **extra: Any) -> click.Context:
+        with _refuse_closed_pipe():
+            return super().make_context(*args, **extra)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        with _refuse_closed_pipe():
+            return super().invoke(ctx)
 
 
-@click.group(cls=Lazy, context_settings=CONTEXT)
+@contextmanager
+def _refuse_closed_pipe() -> Iterator[None]:
+    """Keep exit code 1 for a bad backport: click and rich both end with 1 when whatever reads our output has gone."""
+    try:
+        yield
+    except (BrokenPipeError, SystemExit) as error:
+        if not isinstance(error, BrokenPipeError) and not isinstance(error.__context__, BrokenPipeError):
+            raise
+        raise HostError(
+            "the output was cut off",
+            why="the program that reads it ended first",
+            next_step="write the output to a file, or read it to its end",
+        ) from error
+
+
+@click.group(cls=LazyGroup, context_settings=CONTEXT)
 @click.version_option(__version__, prog_name="backproof")
 def cli() -> None:
     """Prove a backport: what ran is what was picked, the fault happens without it and not with it.
 
     Exit codes: 0 pass, 1 the backport is bad, 2 usage or plan invalid, 3 a person is needed (conflict, drift),
-    4 could not tell (host, device, network), 70 a bug of ours, 130 interrupted.
+    4 could not tell (host, device, network), 70 a bug in Backproof, 130 interrupted.
     """
 
 
 def main(argv: Sequence[str] | None = None) -> NoReturn:
-    """The entry point: every exception becomes three sentences and a documented exit code."""
-    signal.signal(signal.SIGTERM, _terminated)
-    sys.exit(_guarded(list(sys.argv[1:] if argv is None else argv)))
+    """Run the command; every exception becomes three sentences and a documented exit code."""
+    signal.signal(signal.SIGTERM, _interrupt)
+    sys.exit(_run_guarded(list(sys.argv[1:] if argv is None else argv)))
 
 
-def _guarded(argv: list[str]) -> int:  # noqa: PLR0911 - one return per kind of ending
+def _run_guarded(argv: list[str]) -> int:
     try:
-        cli.main(args=argv, prog_name="backproof", standalone_mode=False)
-    except click.exceptions.Exit as done:
-        return done.exit_code
+        return cli.main(args=argv, prog_name="backproof", standalone_mode=False) or ExitCode.PASS
     except click.ClickException as error:
-        error.show()
+        usage = io.StringIO()
+        error.show(usage)
+        _write_error(usage.getvalue().rstrip())
         return ExitCode.USAGE
     except BackproofError as error:
-        return _told(error)
+        return _report(error)
     except (KeyboardInterrupt, click.Abort):
-        return _told(
+        return _report(
             Interrupted(
                 "interrupted", why="a signal or the user stopped the run", next_step="`backproof resume RUN` goes on"
             )
         )
     except OSError as error:
-        return _told(host_error(error))
+        return _report(host_error(error))
     except Exception as error:  # noqa: BLE001 - the one place where a bug of ours is caught
         from backproof.app import crash  # noqa: PLC0415 - not on the way of a run that goes well
 
         path = crash.write(error, argv)
         why = f"{type(error).__name__}: {error}"
-        click.echo(
-            redact(f"error: this is a bug of Backproof\n  why: {why}\n  next: attach {path} to an issue"), err=True
-        )
+        _write_error(f"error: this is a bug in Backproof\n  why: {why}\n  next: attach {path} to an issue")
         return ExitCode.BUG
-    return ExitCode.PASS
 
 
-def _told(error: BackproofError) -> int:
-    click.echo(redact(f"error: {error}"), err=True)
+def _report(error: BackproofError) -> int:
+    _write_error(f"error: {error}")
     return error.exit_code
 
 
-def _terminated(_signal: int, _frame: object) -> NoReturn:
+def _write_error(text: str) -> None:
+    """Write it to stderr. Controls go first: one inside a secret would hide it from the mask.
+
+    Where nobody reads that any more either, the exit code says it alone.
+    """
+    with suppress(OSError):
+        click.echo(redact(escape_text(text)), err=True)
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except OSError:
+            # The interpreter flushes once more when it ends, and would make the exit code 120.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+
+
+def _interrupt(_signal: int, _frame: object) -> NoReturn:
     raise KeyboardInterrupt

@@ -223,4 +223,4 @@ def test_messages_and_paths_that_are_not_utf8(project: Repository) -> None:
 def test_reproduce_prints_a_script_only_for_a_run(tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     error = raised(ran("reproduce", str(tmp_path / "empty")))
-    assert "backproof pick" in error.next_step
+    assert "backproof runs" in error.next_step

@@ -214,7 +214,7 @@ def test_the_levels_have_the_names_of_the_device(tmp_path: Path) -> None:
 def test_a_command_that_is_misspelt_is_met_with_the_right_one() -> None:
     done = CliRunner().invoke(cli, ["survye"])
     assert done.exit_code == 2
-    assert "No such command 'survye'. Did you mean survey?" in done.output
+    assert "No such command 'survye'. Did you mean 'survey'?" in done.output
     assert "Did you mean" not in CliRunner().invoke(cli, ["zzz"]).output
 
 

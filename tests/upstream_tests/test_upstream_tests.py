@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from backproof.core.model import Arm, Outcome
-from backproof.devices.ascend.session import logging_to
+from backproof.devices.ascend.session import log_environment
 from backproof.devices.lent_packages import carried
 from backproof.kit.serving import UpstreamTests
 from backproof.records.upstream_tests import ArmTests, OwnTest
@@ -94,7 +94,7 @@ class Repository:
 
         def logs(name: str) -> dict[str, str]:
             (work / f"{name}.logs").mkdir(parents=True)
-            return logging_to(work / f"{name}.logs")
+            return log_environment(work / f"{name}.logs")
 
         self.work.mkdir(exist_ok=True)
         return run_arm(ArmJob(plan=plan, test_job=test_job, arm=arm, hashes=hashes, logs=logs, say=lambda _: None))

@@ -75,7 +75,7 @@ def rounds(record: DeviceInventory, **fixed: Any) -> list[Round]:
 @pytest.mark.parametrize("mark", [True, False], ids=["marked", "unmarked"])
 def test_a_stand_in_never_exceeds_level_2_whatever_it_shows(fake_host: FakeHost, tmp_path: Path, mark: bool) -> None:
     fake_host.set(mark=mark)
-    with session.opened(Path(sys.executable), tmp_path / "logs", {}) as opened:
+    with session.open_session(Path(sys.executable), tmp_path / "logs", {}) as opened:
         # Even with a driver and a runtime that could be read.
         record = opened.inventory.model_copy(update={"driver": "26.0.rc1", "runtime": "CANN 9.2.0"})
     folder = on_device(tmp_path / "run", record)
@@ -159,8 +159,8 @@ def test_an_altered_round_is_no_evidence(tmp_path: Path) -> None:
 
 
 def test_the_inventory_that_validate_keeps_is_the_one_that_the_verdict_reads(fake_host: FakeHost) -> None:
-    record = inventory.record(inventory.take(Path(sys.executable)))
-    facts = inventory.described(inventory.take(Path(sys.executable)))
+    record = inventory.build_inventory(inventory.read_hardware(Path(sys.executable)))
+    facts = inventory.describe_hardware(inventory.read_hardware(Path(sys.executable)))
     assert (record.device, record.host, record.boot_id) == (facts["device"], facts["host"], facts["boot_id"])
 
 

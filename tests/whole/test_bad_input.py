@@ -184,7 +184,7 @@ def test_a_bug_of_ours_leaves_a_crash_file(case: Case) -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=case.folder, check=False)
     assert done.returncode == 70
-    assert "this is a bug of Backproof" in done.stderr
+    assert "this is a bug in Backproof" in done.stderr
     assert "ghp_" not in done.stderr
     path = Path(done.stderr.split("attach ")[1].split(" to an issue")[0])
     text = path.read_text()

@@ -32,6 +32,7 @@ def test_the_package_under_test_is_the_installed_one() -> None:
         "_reports/hardware.toml",
         "target/run_check.py",
         "target/probe.py",
+        "py.typed",
     ],
 )
 def test_data_files_are_in_the_wheel(name: str) -> None:

@@ -9,19 +9,13 @@ from typing import TYPE_CHECKING
 
 import click
 
-from backproof.commands import printed
-from backproof.core.model import Finding, Outcome
+from backproof.commands.output import actions_job, print_exact, print_json, print_line, print_text
 from backproof.core.redaction import publishable
-from backproof.kit import plan
-from backproof.report import render
-from backproof.stages import REGISTRY
-from backproof.upstream import matrix as matrices
-from backproof.upstream import merge as merging
-from backproof.upstream import publish
-from backproof.upstream.actions import Actions
 
 if TYPE_CHECKING:
+    from backproof.core.model import Finding
     from backproof.records.merged import Shard
+    from backproof.upstream import publish
 
 _FOLDER = click.Path(path_type=Path, exists=True, file_okay=False)
 _FILE = click.Path(path_type=Path, exists=True, dir_okay=False)
@@ -35,11 +29,15 @@ _JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.option("--labels", default="", help="Labels of the self-hosted runners that have the device, with commas.")
 def matrix_command(*, kit: Path, repo: str, devices: tuple[str, ...], labels: str) -> None:
     """Print the matrix of KIT for a workflow: release branches by devices, one line of JSON."""
+    from backproof.kit import plan
+    from backproof.upstream import matrix as matrices
+
     wanted = tuple(each for one in devices for each in one.replace(",", " ").split())
     listed = tuple(each.strip() for each in labels.split(",") if each.strip())
     matrix = matrices.matrix(plan.load(kit), repo, devices=wanted, labels=listed).model_dump(mode="json")
-    click.echo(json.dumps(matrix, ensure_ascii=False))
-    if actions := Actions.here(lambda line: click.echo(line, err=True)):
+    # One line: a workflow takes it as it is.
+    print_exact(json.dumps(matrix))
+    if actions := actions_job(err=True):
         # The list alone: GitHub takes any other key of a matrix for a vector, and refuses one that is no list.
         actions.output(include=json.dumps(matrix["include"], ensure_ascii=False))
 
@@ -54,12 +52,16 @@ def matrix_command(*, kit: Path, repo: str, devices: tuple[str, ...], labels: st
 @_JSON
 def merge_command(*, folders: tuple[Path, ...], kit: Path, out: Path, expected: Path | None, as_json: bool) -> None:
     """Join the runs of a matrix into one report; the worst outcome is the exit code."""
+    from backproof.core.model import Outcome
+    from backproof.report import render
+    from backproof.stages import REGISTRY
+    from backproof.upstream import merge as merging
+
     merged = merging.merge(folders, kit, REGISTRY, expected=expected)
     merging.write(merged, out)
     text = render.merged(merged)
-    with printed.fenced():
-        printed.as_json(merged.model_dump(mode="json")) if as_json else click.echo(text)
-    if actions := Actions.here(lambda line: click.echo(line, err=True)):
+    print_json(merged) if as_json else print_text(text)
+    if actions := actions_job(err=True):
         actions.summarise(text)
         actions.annotate(_shard_finding(each) for each in merged.shards if each.outcome is not Outcome.PASS)
         actions.output(outcome=merged.outcome, report_path=str(out / "merged.json"))
@@ -67,6 +69,8 @@ def merge_command(*, folders: tuple[Path, ...], kit: Path, out: Path, expected: 
 
 
 def _shard_finding(shard: Shard) -> Finding:
+    from backproof.core.model import Finding
+
     return Finding(
         severity="fail", text=f"{shard.outcome}: {shard.sentence}", where=f"{shard.branch} on {shard.device}"
     )
@@ -80,16 +84,20 @@ def _shard_finding(shard: Shard) -> Finding:
 )
 def present(*, folder: Path, kit: Path | None, lang: publish.Language) -> None:
     """Show RUN in the job that runs this: summary, annotations, outputs. Outside Actions, print the comment."""
+    from backproof.report import render
+    from backproof.stages import REGISTRY
+    from backproof.upstream import publish
+
     loaded = publish.load(folder, REGISTRY, kit)
     text = render.comment(loaded.story, loaded.plan, language=lang)
-    actions = Actions.here(click.echo)
+    actions = actions_job()
     if actions is None:
-        click.echo(text)
+        print_text(text)
         return
     actions.summarise(text)
     with actions.group("Findings"), actions.fenced():
         for stage in loaded.run.stages:
-            printed.row(publishable(f"{stage.stage}: {stage.outcome}: {stage.sentence}"))
+            print_line(publishable(f"{stage.stage}: {stage.outcome}: {stage.sentence}"))
     found = [each for stage in loaded.run.stages for each in stage.findings if each.severity != "note"]
     # A job's log is public where the repository is.
     actions.annotate(each.model_copy(update={"text": publishable(each.text)}) for each in found)

@@ -8,27 +8,16 @@ from typing import TYPE_CHECKING
 
 import click
 
-from backproof.commands.output import print_json, say
-from backproof.commands.views import history
+from backproof.commands.output import print_exact, print_json, say
 from backproof.core.errors import ExitCode, PlanError
-from backproof.history import branches, reproduce
-from backproof.history.cancelling import cancelling
-from backproof.history.compare import Backport, compare
-from backproof.history.explain import explain
-from backproof.history.fixups import amended
-from backproof.history.path_filter import dropper
-from backproof.history.repository import Repository, open_repository
-from backproof.history.simulate import Landing, Simulator
-from backproof.history.survey import survey
-from backproof.kit import plan
-from backproof.rundir import loaded_run
-from backproof.rundir.ledger import Ledger
-from backproof.stages import REGISTRY
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from backproof.history.records import CompareRecord
+    from backproof.history.repository import Repository
+    from backproof.history.simulate import Simulator
+    from backproof.kit import plan
 
 _repo = click.option("--repo", required=True, help="The repository: a path or a URL. It is only read.")
 _drop = click.option("--drop", multiple=True, help="A gitignore-like glob that is left out; may be repeated.")
@@ -53,6 +42,12 @@ def survey_command(
     as_json: bool,
 ) -> None:
     """Tell for each release branch whether it has the fix, needs it, and takes it."""
+    from backproof.commands.views import history
+    from backproof.history import branches
+    from backproof.history.path_filter import dropper
+    from backproof.history.repository import open_repository
+    from backproof.history.survey import survey
+
     kit = _kit(what)
     if kit is not None:
         globs = globs or tuple(each.name for each in kit.branch)
@@ -72,6 +67,8 @@ def survey_command(
 
 
 def _kit(what: Sequence[str]) -> plan.Plan | None:
+    from backproof.kit import plan
+
     folder = Path(what[0])
     if not (folder / plan.PLAN_FILE).is_file():
         return None
@@ -95,6 +92,13 @@ def explain_command(
     *, commit: str, repo: str, branch: str, main_branch: str | None, drop: tuple[str, ...], as_json: bool
 ) -> None:
     """Say why COMMIT does not land on a branch, and how to go on."""
+    from backproof.commands.views import history
+    from backproof.history import branches
+    from backproof.history.explain import explain
+    from backproof.history.path_filter import dropper
+    from backproof.history.repository import open_repository
+    from backproof.history.simulate import Landing
+
     with open_repository(repo, say) as opened:
         found = explain(
             opened.simulator,
@@ -128,6 +132,12 @@ def compare_command(
     as_json: bool,
 ) -> None:
     """Tell whether BACKPORT (a commit, or base..head) is the same as its originals."""
+    from backproof.commands.views import history
+    from backproof.history.compare import Backport, compare
+    from backproof.history.path_filter import dropper
+    from backproof.history.repository import open_repository
+    from backproof.kit import plan
+
     found_plan = plan.load(kit) if kit else None
     if not originals and found_plan is None:
         raise PlanError(
@@ -154,6 +164,8 @@ def _originals(opened: Repository, names: Sequence[str], kit: plan.Plan | None) 
 
 
 def _amend(simulator: Simulator, kit: Path, found: plan.Plan) -> Callable[[str], str]:
+    from backproof.history.fixups import amended
+
     folder = kit if kit.is_dir() else kit.parent
     return lambda tree: amended(simulator, tree, [folder / each.file for each in found.fixup])
 
@@ -171,6 +183,11 @@ def _compared(found: CompareRecord) -> ExitCode:
 @_json
 def cancelling_command(*, span: str, repo: str, drop: tuple[str, ...], as_json: bool) -> None:
     """Tell which commits of a pull request together change nothing."""
+    from backproof.commands.views import history
+    from backproof.history.cancelling import cancelling
+    from backproof.history.path_filter import dropper
+    from backproof.history.repository import open_repository
+
     base, dots, head = span.partition("..")
     if not (base and dots and head):
         raise PlanError(f"{span}: not a range", why="it has no '..'", next_step="write it as BASE..HEAD")
@@ -183,10 +200,15 @@ def cancelling_command(*, span: str, repo: str, drop: tuple[str, ...], as_json: 
 @click.argument("folder", metavar="RUN", type=click.Path(path_type=Path, exists=True, file_okay=False))
 def reproduce_command(*, folder: Path) -> None:
     """Print a shell script of the steps that RUN took; running it gives the same trees."""
+    from backproof.history import reproduce
+    from backproof.rundir import loaded_run
+    from backproof.rundir.ledger import Ledger
+    from backproof.stages import REGISTRY
+
     # Bytes: a fix-up may hold a file that is not UTF-8.
     ledger = Ledger(folder)
     loaded = loaded_run.read(ledger, loaded_run.require_run(ledger), REGISTRY)
-    click.echo(reproduce.script(ledger, loaded), nl=False)
+    print_exact(reproduce.script(ledger, loaded))
 
 
 COMMANDS: tuple[click.Command, ...] = (

@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from backproof import scaffold
+from backproof.commands.output import print_line
 from backproof.core.errors import PlanError
 from backproof.devices import DEVICES
-from backproof.upstream.connection import connect, parse_pull
 
 if TYPE_CHECKING:
     from backproof.scaffold import Facts, Scaffold
@@ -41,6 +40,8 @@ def new(
     It is made from the pull request PR, which is read from GitHub, or from commits of a git repository with --repo,
     --commit and --branch.
     """
+    from backproof import scaffold
+
     choices = scaffold.choose(identity=identity, device=device, release=release)
     facts = _from_pull(pull, repo, branch) if pull and not commits else _from_commits(pull, repo, commits, branch)
     folder = out or Path("patches") / scaffold.identity(facts, choices)
@@ -48,6 +49,9 @@ def new(
 
 
 def _from_pull(pull: str, repo: str | None, branch: str | None) -> Facts:
+    from backproof import scaffold
+    from backproof.upstream.connection import connect, parse_pull
+
     if repo:
         raise PlanError(
             f"{pull}: a repository is named, too",
@@ -58,6 +62,8 @@ def _from_pull(pull: str, repo: str | None, branch: str | None) -> Facts:
 
 
 def _from_commits(pull: str | None, repo: str | None, commits: tuple[str, ...], branch: str | None) -> Facts:
+    from backproof import scaffold
+
     if pull or not commits:
         raise PlanError(
             "new: name a pull request or commits",
@@ -75,8 +81,8 @@ def _from_commits(pull: str | None, repo: str | None, commits: tuple[str, ...], 
 
 def _print(made: Scaffold) -> None:
     for name in made.files:
-        click.echo(made.folder / name)
-    click.echo("to fill in:")
+        print_line(made.folder / name)
+    print_line("to fill in:")
     for key, why in made.to_fill:
-        click.echo(f"  {key}: {why}")
-    click.echo(f"then: backproof plan check {made.folder}")
+        print_line(f"  {key}: {why}")
+    print_line(f"then: backproof plan check {made.folder}")

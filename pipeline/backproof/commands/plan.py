@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import click
 
+from backproof.commands.output import print_json, print_line
 from backproof.core.plural import counted
-from backproof.kit import plan
 
 
 @click.group("plan")
@@ -20,8 +19,10 @@ def plan_group() -> None:
 @click.argument("kit", type=click.Path(path_type=Path))
 def plan_check(kit: Path) -> None:
     """Check plan.toml of KIT: every error at once."""
+    from backproof.kit import plan
+
     found = plan.load(kit)
-    click.echo(
+    print_line(
         f"{kit}: plan {found.id} is valid: {counted(len(found.check), 'check')}, {counted(len(found.fixup), 'fix-up')}, {counted(len(found.branch), 'branch')}"
     )
 
@@ -29,4 +30,6 @@ def plan_check(kit: Path) -> None:
 @plan_group.command("schema")
 def plan_schema() -> None:
     """Print the JSON schema of plan.toml."""
-    click.echo(json.dumps(plan.schema(), indent=2))
+    from backproof.kit import plan
+
+    print_json(plan.schema())

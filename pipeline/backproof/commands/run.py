@@ -7,8 +7,18 @@ from typing import Any
 
 import click
 
-from backproof.app import demo, execution
 from backproof.commands.output import finish, run_options, say
+
+
+class _StageName(click.ParamType[str]):
+    """The name of a stage: the stages are imported when one is named, not when the help is printed."""
+
+    name = "stage"
+
+    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        from backproof.app import execution
+
+        return click.Choice(execution.NAMES).convert(value, param, ctx)
 
 
 @click.command()
@@ -16,12 +26,15 @@ from backproof.commands.output import finish, run_options, say
 @click.option(
     "--out", type=click.Path(path_type=Path), required=True, help="The run folder; an existing one is resumed."
 )
-@click.option("--from", "first", type=click.Choice(execution.NAMES), default=execution.NAMES[0], help="First stage.")
-@click.option("--to", "last", type=click.Choice(execution.NAMES), default=execution.NAMES[-1], help="Last stage.")
+@click.option("--from", "first", type=_StageName(), help="First stage; by default the first of all.")
+@click.option("--to", "last", type=_StageName(), help="Last stage; by default the last of all.")
 @run_options
-def run(*, kit: Path, out: Path, first: str, last: str, as_json: bool, **options: Any) -> None:
+def run(*, kit: Path, out: Path, first: str | None, last: str | None, as_json: bool, **options: Any) -> None:
     """Run the pipeline of KIT on a release branch and print the drafted comment."""
+    from backproof.app import execution
+
     request = execution.Request(folder=out, kit=str(kit), **options)
+    first, last = first or execution.NAMES[0], last or execution.NAMES[-1]
     finish(execution.run(request, say, first=first, last=last), out, as_json=as_json)
 
 
@@ -30,6 +43,8 @@ def run(*, kit: Path, out: Path, first: str, last: str, as_json: bool, **options
 @run_options
 def resume(*, folder: Path, as_json: bool, **options: Any) -> None:
     """Go on with RUN: what is done and unchanged is reused."""
+    from backproof.app import execution
+
     finish(execution.run(execution.Request(folder=folder, **options), say), folder, as_json=as_json)
 
 
@@ -39,5 +54,7 @@ def resume(*, folder: Path, as_json: bool, **options: Any) -> None:
 @click.option("--json", "as_json", is_flag=True, help="Print run.json instead of the comment.")
 def demo_command(*, kit: Path | None, out: Path | None, as_json: bool) -> None:
     """Run KIT (by default the first under patches/) on a device without hardware, target environment included."""
+    from backproof.app import demo
+
     done, folder = demo.run(kit, out, say)
     finish(done, folder, as_json=as_json)

@@ -7,14 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from backproof.commands import printed
-from backproof.commands.views import run
+from backproof.commands.output import print_json
 from backproof.core.errors import PlanError
-from backproof.report import run_diff
-from backproof.rundir import listing, loaded_run
-from backproof.rundir.ledger import Ledger
-from backproof.stages import REGISTRY
-from backproof.verdict import run_verdict
 
 if TYPE_CHECKING:
     from backproof.core.model import Record
@@ -34,12 +28,14 @@ def show_command(*, folder: Path, name: str | None, as_json: bool) -> None:
 
     Exit code 0 whatever the run's outcome was: the question was answered.
     """
+    from backproof.commands.views import run
+
     found = _read(folder)
     if name is not None:
         result = _stage(found, name)
-        printed.as_json(_stage_facts(found, result)) if as_json else run.stage(found, result)
+        print_json(_stage_facts(found, result)) if as_json else run.stage(found, result)
     elif as_json:
-        printed.as_json({"schema_version": 1, "run": _dumped(found.run), "altered": sorted(found.altered)})
+        print_json({"schema_version": 1, "run": _dumped(found.run), "altered": sorted(found.altered)})
     else:
         run.run(found)
 
@@ -53,8 +49,11 @@ def diff_command(*, before: Path, after: Path, as_json: bool) -> None:
 
     Exit code 0 whether they differ or not.
     """
+    from backproof.commands.views import run
+    from backproof.report import run_diff
+
     found = run_diff.compare(_read(before), _read(after))
-    printed.as_json(_dumped(found)) if as_json else run.difference(found)
+    print_json(found) if as_json else run.difference(found)
 
 
 @click.command("runs")
@@ -62,8 +61,11 @@ def diff_command(*, before: Path, after: Path, as_json: bool) -> None:
 @_json
 def runs_command(*, folder: Path, as_json: bool) -> None:
     """List the runs in FOLDER (by default runs/), newest first."""
+    from backproof.commands.views import run
+    from backproof.rundir import listing
+
     found = listing.runs(folder)
-    printed.as_json(_dumped(found)) if as_json else run.listed(found)
+    print_json(found) if as_json else run.listed(found)
 
 
 def _read(folder: Path) -> LoadedRun:
@@ -72,6 +74,11 @@ def _read(folder: Path) -> LoadedRun:
     Raises:
         PlanError: there is no run of this version.
     """
+    from backproof.rundir import loaded_run
+    from backproof.rundir.ledger import Ledger
+    from backproof.stages import REGISTRY
+    from backproof.verdict import run_verdict
+
     ledger = Ledger(folder)
     run = loaded_run.require_run(ledger)
     judged = run_verdict.summarise(run, ledger, REGISTRY)

@@ -1,7 +1,4 @@
-"""triage: what a failure left behind, read at once.
-
-A module of its own that imports little: the start is a good part of what a person waits for (docs/triage.md).
-"""
+"""triage: the logs that a failure left behind, read at once."""
 
 from __future__ import annotations
 
@@ -11,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from backproof.commands.output import console, print_json, print_text
 from backproof.core.errors import PlanError
-from backproof.triage import triage
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -28,8 +25,11 @@ if TYPE_CHECKING:
 def triage_command(*, paths: Sequence[Path], as_json: bool, as_markdown: bool, page: Path | None) -> None:
     """Name the first scene of a failure from logs, folders or archives, not its echo.
 
-    Exit code 1 when a first scene was found, 0 when not.
+    Exit code 1: a first scene was found. 0: the logs were read to their end and hold no error. 4: it could not be told
+    (errors that no rule explains, only echoes, or something that could not be read).
     """
+    from backproof.triage import triage
+
     for each in paths:
         if not each.exists() and not each.is_symlink():
             raise PlanError(
@@ -41,25 +41,24 @@ def triage_command(*, paths: Sequence[Path], as_json: bool, as_markdown: bool, p
     if page is not None:
         _write_page(page, found)
     if as_json:
-        click.echo(found.model_dump_json(indent=2))
+        print_json(found)
     elif as_markdown:
-        from backproof.triage import markdown  # noqa: PLC0415 - see above
+        from backproof.triage import markdown
 
-        click.echo(markdown.render(found))
+        print_text(markdown.render(found))
     else:
         _show(found)
     sys.exit(found.exit_code)
 
 
 def _show(found: TriageResult) -> None:
-    from backproof.commands.output import console  # noqa: PLC0415 - see above
-    from backproof.triage import terminal  # noqa: PLC0415
+    from backproof.triage import terminal
 
     terminal.show(found, console())
 
 
 def _write_page(path: Path, found: TriageResult) -> None:
-    from backproof.report import render  # noqa: PLC0415 - reading a log does not wait for templates
-    from backproof.rundir import ledger  # noqa: PLC0415 - nor for the run folder
+    from backproof.report import render
+    from backproof.rundir import ledger
 
     ledger.write_atomic(path, render.triage_page(found).encode())

@@ -6,8 +6,8 @@ import shlex
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from backproof.core.escape import one_line
 from backproof.core.model import Arm, Evidence, Finding, Level, Outcome, Record
+from backproof.core.plain_text import one_line
 from backproof.records.proof import DeviceInventory, FixupRecord, InstallRecord, ValidateRecord, VerifyRecord
 from backproof.report.arm_differences import Remark, observed
 from backproof.report.claim_tree import chain

@@ -22,7 +22,7 @@ FORKS = False
 
 
 def describe(python: Path) -> dict[str, str]:
-    return inventory.described(inventory.take(python))
+    return inventory.describe_hardware(inventory.read_hardware(python))
 
 
 def variants(plan: Plan, check: Check) -> Mapping[str, Expected]:
@@ -36,4 +36,4 @@ def request(kit: Path, plan: Plan, variant: str) -> dict[str, Any] | None:
 
 
 def opened(python: Path, folder: Path, env: Mapping[str, str]) -> AbstractContextManager[Session]:
-    return session.opened(python, folder, env)
+    return session.open_session(python, folder, env)
