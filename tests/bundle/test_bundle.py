@@ -83,12 +83,12 @@ def test_a_real_run_is_verified_where_nothing_of_it_is_left(tmp_path: Path) -> N
     shutil.move(file, away / "b.tar.gz")
     for gone in (job.run_folder, job.kit, job.upstream.folder, job.target.folder):
         shutil.rmtree(gone)
-    told = job.backproof("verify-bundle", str(away / "b.tar.gz"), HOME=str(away))
+    told = job.backproof("bundle", "--verify", str(away / "b.tar.gz"), HOME=str(away))
     assert told.returncode == 0, told.stderr
     assert "PASS at level 2 (checked on a CPU)" in told.stdout
     assert "to the byte" in told.stdout
     subprocess.run(["tar", "-xzf", "b.tar.gz"], cwd=away, check=True)
-    comment = job.backproof("verify-bundle", "--comment", str(away / "b.tar.gz"))
+    comment = job.backproof("bundle", "--comment", "--verify", str(away / "b.tar.gz"))
     assert comment.stdout == (away / "run" / "comment.md").read_text()
     statement = json.loads((away / "statement.json").read_text())
     assert (statement["_type"], statement["predicateType"]) == (TYPE, PREDICATE_TYPE)

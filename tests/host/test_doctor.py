@@ -101,7 +101,7 @@ def run_of(path: Path, kit: Path) -> Path:
 
 
 def call(*words: str | Path) -> Result:
-    return CliRunner(env={"COLUMNS": "240"}).invoke(cli, ["doctor", *(str(each) for each in words)])
+    return CliRunner(env={"COLUMNS": "240"}).invoke(cli, ["host", "doctor", *(str(each) for each in words)])
 
 
 def judged(run: Path) -> tuple[object, ...]:
