@@ -55,7 +55,7 @@ def target(tmp_path: Path) -> Target:
 @contextmanager
 def opened(folder: Path, target: Target, **facts: Any) -> Iterator[Testbed]:
     ledger = Ledger(folder / "run")
-    with session.opened(Path(sys.executable), ledger.stage_folder("serve"), {}) as device:
+    with session.open_session(Path(sys.executable), ledger.stage_folder("serve"), {}) as device:
         given: dict[str, Any] = {
             "ledger": ledger,
             "python": Path(sys.executable),

@@ -68,7 +68,7 @@ def rounds(record: DeviceInventory, **fixed: Any) -> list[Round]:
 @pytest.mark.parametrize("mark", [True, False], ids=["marked", "unmarked"])
 def test_a_stand_in_never_exceeds_level_2_whatever_it_shows(fake_host: FakeHost, tmp_path: Path, mark: bool) -> None:
     fake_host.set(mark=mark)
-    with session.opened(Path(sys.executable), tmp_path / "logs", {}) as opened:
+    with session.open_session(Path(sys.executable), tmp_path / "logs", {}) as opened:
         # Even with a driver and a runtime that could be read.
         record = opened.inventory.model_copy(update={"driver": "26.0.rc1", "runtime": "CANN 9.2.0"})
     folder = on_device(tmp_path / "run", record)

@@ -101,7 +101,8 @@ def serve_check(
 
 def _address(folder: Path, kit: str | None, url: str, options: serve.Options, *, as_json: bool) -> NoReturn:
     from backproof.core.model import worst
-    from backproof.kit import plan
+    from backproof.devices import DEVICES
+    from backproof.kit.loader import load_plan
     from backproof.rundir.ledger import Ledger
     from backproof.serving.address import check_address
     from backproof.stages import serve
@@ -113,7 +114,7 @@ def _address(folder: Path, kit: str | None, url: str, options: serve.Options, *,
             why="an address does not tell which plan is meant, nor which arm runs there",
             next_step="give --kit KIT --arm fixed (or base)",
         )
-    meant = [each for each in plan.load(Path(kit)).serve if options.only in {None, each.id}]
+    meant = [each for each in load_plan(Path(kit), DEVICES).serve if options.only in {None, each.id}]
     named: Serve = _named(meant, options.only, "[[serve]]")
     served = named.model_copy(update=dict(options.changes))
     found = check_address(Ledger(folder), serve.NAME, served, url, options.which[0], budget=options.budget, say=say)

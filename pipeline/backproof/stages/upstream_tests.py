@@ -52,7 +52,7 @@ def run(ctx: Context) -> StageResult:
     python, folder = Path(ctx.settings.python), ctx.ledger.stage_folder(NAME)
     root = _tests_of(ctx, _wanted(ctx), folder / "root")
     env = {**ctx.plan.baseline.environment, **ctx.plan.verify.service.env}
-    with device.opened(python, folder, env) as session:
+    with device.open_session(python, folder, env) as session:
         found = [_arm(ctx, session, env, root, arm) for arm in (Arm.BASE, Arm.FIXED)]
         record = UpstreamRecord(
             device_facts=device.describe(python),
@@ -119,7 +119,7 @@ def _arm(ctx: Context, session: Session, env: Mapping[str, str], root: Path, arm
                 test_job=test_job,
                 arm=arm,
                 hashes=hashes,
-                logs=lambda name: session.environment(arm, name),
+                prepare=lambda name: session.prepare_process(arm, name),
                 say=ctx.say,
             )
         )

@@ -64,13 +64,13 @@ def test_a_run_does_not_start_on_chips_that_are_not_well_or_not_free(
     fake_host: FakeHost, tmp_path: Path, facts: dict[str, object], what: str
 ) -> None:
     fake_host.set(**facts)
-    with pytest.raises(DeviceError, match=what), session.opened(PYTHON, tmp_path, {}):
+    with pytest.raises(DeviceError, match=what), session.open_session(PYTHON, tmp_path, {}):
         pass
 
 
 def test_a_warning_that_was_there_before_is_no_reason(fake_host: FakeHost, tmp_path: Path) -> None:
     fake_host.set(health={"2.0": "Warning"})
-    with session.opened(PYTHON, tmp_path, {}) as opened:
+    with session.open_session(PYTHON, tmp_path, {}) as opened:
         assert opened.spoiled() == ""
         fake_host.set(health={"2.0": "Alarm"})
         assert "NPU 2 chip 0: health is Alarm" in opened.spoiled()
@@ -78,7 +78,7 @@ def test_a_warning_that_was_there_before_is_no_reason(fake_host: FakeHost, tmp_p
 
 def test_a_bad_card_outside_the_visible_ones_does_not_matter(fake_host: FakeHost, tmp_path: Path) -> None:
     fake_host.set(health={"3.1": "Alarm"}, holders=[[5, 0, 4711]])
-    with session.opened(PYTHON, tmp_path, {"ASCEND_RT_VISIBLE_DEVICES": "0,1,2"}) as opened:
+    with session.open_session(PYTHON, tmp_path, {"ASCEND_RT_VISIBLE_DEVICES": "0,1,2"}) as opened:
         assert [each.device for each in opened.chips] == [0, 1, 2]
         assert opened.spoiled() == ""
 
@@ -95,7 +95,7 @@ def test_a_bad_card_outside_the_visible_ones_does_not_matter(fake_host: FakeHost
 def test_a_card_that_goes_bad_spoils_what_was_seen(
     fake_host: FakeHost, tmp_path: Path, facts: dict[str, object], said: str
 ) -> None:
-    with session.opened(PYTHON, tmp_path, {}) as opened:
+    with session.open_session(PYTHON, tmp_path, {}) as opened:
         fake_host.set(**facts)
         found = opened.spoiled()
     assert found.startswith(said)
@@ -103,9 +103,9 @@ def test_a_card_that_goes_bad_spoils_what_was_seen(
 
 
 def test_each_process_gets_a_log_folder_of_its_own(fake_host: FakeHost, tmp_path: Path) -> None:
-    with session.opened(PYTHON, tmp_path, {}) as opened:
-        folders = [opened.environment(Arm.BASE, "c")["ASCEND_PROCESS_LOG_PATH"] for _ in range(2)]
-        folders.append(opened.environment(Arm.FIXED, "c")["ASCEND_PROCESS_LOG_PATH"])
+    with session.open_session(PYTHON, tmp_path, {}) as opened:
+        folders = [opened.prepare_process(Arm.BASE, "c").env["ASCEND_PROCESS_LOG_PATH"] for _ in range(2)]
+        folders.append(opened.prepare_process(Arm.FIXED, "c").env["ASCEND_PROCESS_LOG_PATH"])
     assert len(set(folders)) == 3
     assert all(Path(each).is_dir() and not list(Path(each).iterdir()) for each in folders)
     assert Path(folders[0]).is_relative_to(tmp_path / "base")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 from pydantic import Field
 
 from backproof.core.model import Record, Sha256
-from backproof.devices.ascend import npu_smi, software
+from backproof.devices.ascend import NAME, npu_smi, software
 from backproof.devices.ascend.npu_host import NpuHost, read_npu_host
 from backproof.devices.ascend.software import Software  # noqa: TC001 - pydantic reads it
 from backproof.devices.ascend.table import Table  # noqa: TC001 - pydantic reads it
@@ -20,8 +20,6 @@ from backproof.rundir.ledger import sha256_of
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
-
-NAME = "ascend"
 
 
 class Hardware(Record):

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from backproof.devices.ascend import health, inventory, lock
+from backproof.devices.protocol import ProcessSetup
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -37,19 +38,20 @@ class AscendSession:
     def details(self) -> Hardware:
         return self.hardware
 
-    def logs(self, arm: Arm, name: str) -> Path:
-        """A new folder for the device logs of one process: what an earlier one wrote must not be taken for this one's."""
+    @property
+    def command(self) -> str:
+        return "npu-smi info"
+
+    def prepare_process(self, arm: Arm, name: str) -> ProcessSetup:
+        """Return the variables that send device logs to a new folder: an earlier process's must not be taken for its own."""
         base = self.folder / arm.value
         number = next(n for n in range(1, 10_000) if not (base / f"{name}.logs.{n}").exists())
-        made = base / f"{name}.logs.{number}"
-        made.mkdir(parents=True)
-        return made
-
-    def environment(self, arm: Arm, name: str) -> dict[str, str]:
-        return logging_to(self.logs(arm, name))
+        logs = base / f"{name}.logs.{number}"
+        logs.mkdir(parents=True)
+        return ProcessSetup(env=logging_to(logs), logs=logs)
 
     def spoiled(self) -> str:
-        """Why the results say nothing: a card went bad; empty when all are well."""
+        """Return why the results say nothing: a card went bad; empty when all are well."""
         return health.after(self.chips)
 
 
@@ -68,7 +70,7 @@ def logging_to(folder: Path) -> dict[str, str]:
 
 
 @contextmanager
-def opened(python: Path, folder: Path, env: Mapping[str, str]) -> Iterator[AscendSession]:
+def open_session(python: Path, folder: Path, env: Mapping[str, str]) -> Iterator[AscendSession]:
     """Have the chips that the service would see.
 
     Raises:
