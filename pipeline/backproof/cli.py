@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import io
 import os
 import signal
 import sys
@@ -13,6 +14,7 @@ import click
 
 from backproof import __version__
 from backproof.core.errors import BackproofError, ExitCode, HostError, Interrupted, host_error
+from backproof.core.plain_text import escape_text
 from backproof.core.redaction import redact
 
 if TYPE_CHECKING:
@@ -209,8 +211,9 @@ def _run_guarded(argv: list[str]) -> int:
     try:
         return cli.main(args=argv, prog_name="backproof", standalone_mode=False) or ExitCode.PASS
     except click.ClickException as error:
-        with suppress(OSError):
-            error.show()
+        usage = io.StringIO()
+        error.show(usage)
+        _write_error(usage.getvalue().rstrip())
         return ExitCode.USAGE
     except BackproofError as error:
         return _report(error)
@@ -237,9 +240,12 @@ def _report(error: BackproofError) -> int:
 
 
 def _write_error(text: str) -> None:
-    """Say it on stderr; where nobody reads that any more either, the exit code says it alone."""
+    """Write it to stderr. Controls go first: one inside a secret would hide it from the mask.
+
+    Where nobody reads that any more either, the exit code says it alone.
+    """
     with suppress(OSError):
-        click.echo(redact(text), err=True)
+        click.echo(redact(escape_text(text)), err=True)
     for stream in (sys.stdout, sys.stderr):
         try:
             stream.flush()

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-import pytest
 from backproof.core import escape
+from backproof.core.plain_text import JOINER, one_line
 from hypothesis import example, given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
@@ -59,7 +59,7 @@ def words(tokens: list[Token], kind: str = "text") -> str:
 
 def seen(text: str, limit: int = 600) -> str:
     """What a reader should see of it: no joiners, spaces as one."""
-    return escape.one_line(text, limit)
+    return one_line(text, limit)
 
 
 @given(HOSTILE)
@@ -77,7 +77,7 @@ def test_prose_is_one_paragraph_of_plain_text(text: str) -> None:
 @given(HOSTILE)
 def test_prose_shows_what_was_written(text: str) -> None:
     html = PARSER.render(f"x {escape.prose(text)} y")
-    shown = re.sub(r"</?p>", "", html).replace(escape.JOINER, "").strip()
+    shown = re.sub(r"</?p>", "", html).replace(JOINER, "").strip()
     for entity, char in (("&lt;", "<"), ("&gt;", ">"), ("&quot;", '"'), ("&amp;", "&")):
         shown = shown.replace(entity, char)
     assert shown == f"x {seen(text)} y"
@@ -112,22 +112,5 @@ def test_a_fence_closes(text: str) -> None:
     assert words(tokens) == "beforeafter"
 
 
-@given(HOSTILE)
-def test_plain_has_nothing_unseen_and_is_stable(text: str) -> None:
-    once = escape.plain(text)
-    assert once == escape.plain(once)
-    assert not re.search("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\ud800-\udfff]", once)
-    once.encode()
-
-
-def test_ansi_goes_whole() -> None:
-    assert escape.plain("\x1b[1;31mred\x1b[0m \x1b]8;;http://x\x07link\x1b]8;;\x07") == "red link"
-
-
 def test_a_mention_is_broken_by_a_joiner_and_words_stay_readable() -> None:
-    assert escape.prose("conv_state of @a fixes #1") == f"conv_state of @{escape.JOINER}a fixes #{escape.JOINER}1"
-
-
-@pytest.mark.parametrize(("text", "limit", "expected"), [("abc", 3, "abc"), ("abcd", 3, "abc … (1 more characters)")])
-def test_a_cut_is_said(text: str, limit: int, expected: str) -> None:
-    assert escape.bounded(text, limit) == expected
+    assert escape.prose("conv_state of @a fixes #1") == f"conv_state of @{JOINER}a fixes #{JOINER}1"

@@ -26,8 +26,8 @@ def home(tmp_path: Path) -> Path:
     return tmp_path / "home"
 
 
-def begin(tmp_path: Path, home: Path, *argv: str) -> capture.Session:
-    return capture.start(argv or ("true",), tmp_path / "out", env={"HOME": str(home)}, now=NOW)
+def begin(tmp_path: Path, home: Path, *argv: str) -> capture.CaptureSession:
+    return capture.start_capture(argv or ("true",), tmp_path / "out", env={"HOME": str(home)}, now=NOW)
 
 
 def test_old_logs_are_renamed(tmp_path: Path, home: Path) -> None:
@@ -39,7 +39,7 @@ def test_old_logs_are_renamed(tmp_path: Path, home: Path) -> None:
 
 def test_the_name_aside_is_free(tmp_path: Path, home: Path) -> None:
     first = begin(tmp_path, home)
-    capture.stop(tmp_path / "out", now=NOW)
+    capture.stop_capture(tmp_path / "out", now=NOW)
     second = begin(tmp_path, home)
     assert first.moved != second.moved
     assert Path(first.moved or "").is_dir()
@@ -64,7 +64,7 @@ def test_stop_collects_with_hashes(tmp_path: Path, home: Path) -> None:
     (new / "plog-2_20270214100000000.log").write_bytes(b"new\n")
     (new / "link.log").symlink_to("/etc/passwd")
     os.mkfifo(new / "pipe")
-    manifest = capture.stop(tmp_path / "out", now=NOW)
+    manifest = capture.stop_capture(tmp_path / "out", now=NOW)
     with tarfile.open(tmp_path / "out" / manifest.archive) as archive:
         for each in manifest.files:
             stream = archive.extractfile(each.name)
@@ -80,7 +80,7 @@ def test_stop_collects_with_hashes(tmp_path: Path, home: Path) -> None:
 def test_a_host_without_tools(tmp_path: Path, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     begin(tmp_path, home)
     monkeypatch.setenv("PATH", str(tmp_path))
-    manifest = capture.stop(tmp_path / "out", now=NOW)
+    manifest = capture.stop_capture(tmp_path / "out", now=NOW)
     assert manifest.files == ()
     assert sum(note.startswith("no ") for note in manifest.notes) == 4
 
@@ -89,15 +89,15 @@ def test_twice_is_refused(tmp_path: Path, home: Path) -> None:
     begin(tmp_path, home)
     with pytest.raises(HostError):
         begin(tmp_path, home)
-    capture.stop(tmp_path / "out", now=NOW)
+    capture.stop_capture(tmp_path / "out", now=NOW)
     with pytest.raises(HostError):
-        capture.stop(tmp_path / "out", now=NOW)
+        capture.stop_capture(tmp_path / "out", now=NOW)
 
 
 def test_a_broken_session_is_said(tmp_path: Path) -> None:
     (tmp_path / capture.SESSION).write_text("{", encoding="utf-8")
     with pytest.raises(HostError) as caught:
-        capture.stop(tmp_path)
+        capture.stop_capture(tmp_path)
     assert "cannot be read" in str(caught.value)
 
 

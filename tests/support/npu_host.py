@@ -36,7 +36,9 @@ def fake_host(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FakeHost:
     program.chmod(0o755)
     monkeypatch.setenv("NPU_SMI_STATE", str(host.state))
     monkeypatch.setenv("PATH", f"{program.parent}{os.pathsep}{os.environ['PATH']}")
+    # Locks of chips lie in the temporary folder: two test runs on one machine must not share it, nor their processes.
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
     for name in ("ASCEND_RT_VISIBLE_DEVICES", "ASCEND_TOOLKIT_HOME", "CANN_HOME", "ASCEND_HOME_PATH"):
         monkeypatch.delenv(name, raising=False)
     return host

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from backproof.core.model import Arm, Outcome
-from backproof.devices.ascend.session import logging_to
+from backproof.devices.ascend.session import log_environment
 from backproof.devices.lent_packages import carried
 from backproof.devices.protocol import ProcessSetup
 from backproof.kit.serving import UpstreamTests
@@ -96,7 +96,7 @@ class Repository:
         def prepare(name: str) -> ProcessSetup:
             logs = work / f"{name}.logs"
             logs.mkdir(parents=True)
-            return ProcessSetup(env=logging_to(logs), logs=logs)
+            return ProcessSetup(env=log_environment(logs), logs=logs)
 
         self.work.mkdir(exist_ok=True)
         return run_arm(

@@ -152,8 +152,8 @@ def test_an_altered_round_is_no_evidence(tmp_path: Path) -> None:
 
 
 def test_the_inventory_that_validate_keeps_is_the_one_that_the_verdict_reads(fake_host: FakeHost) -> None:
-    record = inventory.record(inventory.take(Path(sys.executable)))
-    facts = inventory.described(inventory.take(Path(sys.executable)))
+    record = inventory.build_inventory(inventory.read_hardware(Path(sys.executable)))
+    facts = inventory.describe_hardware(inventory.read_hardware(Path(sys.executable)))
     assert (record.device, record.host, record.boot_id) == (facts["device"], facts["host"], facts["boot_id"])
 
 

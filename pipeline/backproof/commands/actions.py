@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from backproof.commands import printed
+from backproof.commands.output import actions_job, print_exact, print_json, print_line, print_text
 from backproof.core.redaction import publishable
-from backproof.upstream.actions import Actions
 
 if TYPE_CHECKING:
     from backproof.core.model import Finding
@@ -37,8 +36,9 @@ def matrix_command(*, kit: Path, repo: str, devices: tuple[str, ...], labels: st
     wanted = tuple(each for one in devices for each in one.replace(",", " ").split())
     listed = tuple(each.strip() for each in labels.split(",") if each.strip())
     matrix = matrices.matrix(load_plan(kit, DEVICES), repo, devices=wanted, labels=listed).model_dump(mode="json")
-    click.echo(json.dumps(matrix, ensure_ascii=False))
-    if actions := Actions.here(lambda line: click.echo(line, err=True)):
+    # One line: a workflow takes it as it is.
+    print_exact(json.dumps(matrix))
+    if actions := actions_job(err=True):
         # The list alone: GitHub takes any other key of a matrix for a vector, and refuses one that is no list.
         actions.output(include=json.dumps(matrix["include"], ensure_ascii=False))
 
@@ -61,9 +61,8 @@ def merge_command(*, folders: tuple[Path, ...], kit: Path, out: Path, expected: 
     merged = merging.merge(folders, kit, REGISTRY, expected=expected)
     merging.write(merged, out)
     text = render.merged(merged)
-    with printed.fenced():
-        printed.as_json(merged.model_dump(mode="json")) if as_json else click.echo(text)
-    if actions := Actions.here(lambda line: click.echo(line, err=True)):
+    print_json(merged) if as_json else print_text(text)
+    if actions := actions_job(err=True):
         actions.summarise(text)
         actions.annotate(_shard_finding(each) for each in merged.shards if each.outcome is not Outcome.PASS)
         actions.output(outcome=merged.outcome, report_path=str(out / "merged.json"))
@@ -92,14 +91,14 @@ def present(*, folder: Path, kit: Path | None, lang: publish.Language) -> None:
 
     loaded = publish.load(folder, REGISTRY, kit)
     text = render.comment(loaded.story, loaded.plan, language=lang)
-    actions = Actions.here(click.echo)
+    actions = actions_job()
     if actions is None:
-        click.echo(text)
+        print_text(text)
         return
     actions.summarise(text)
     with actions.group("Findings"), actions.fenced():
         for stage in loaded.run.stages:
-            printed.row(publishable(f"{stage.stage}: {stage.outcome}: {stage.sentence}"))
+            print_line(publishable(f"{stage.stage}: {stage.outcome}: {stage.sentence}"))
     found = [each for stage in loaded.run.stages for each in stage.findings if each.severity != "note"]
     # A job's log is public where the repository is.
     actions.annotate(each.model_copy(update={"text": publishable(each.text)}) for each in found)

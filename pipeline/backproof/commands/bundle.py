@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from backproof.commands import printed
+from backproof.commands.output import print_line, print_text
 from backproof.core.plural import counted
 
 if TYPE_CHECKING:
@@ -31,13 +31,13 @@ def bundle_command(*, folder: Path, out: Path | None, kit: Path | None) -> None:
     made = bundle.make(publish.load(folder, REGISTRY, kit), out or place.with_name(f"{place.name}.bundle.tar.gz"))
     manifest = made.checked.manifest
     redacted = sum(each.redacted for each in manifest.files)
-    click.echo(f"{made.sha256}  {made.file}")
-    click.echo(
+    print_line(f"{made.sha256}  {made.file}")
+    print_line(
         f"{counted(len(manifest.files), 'file')}, {redacted} of them redacted: each with the hash of its original, too"
     )
     for each in manifest.missing:
-        click.echo(f"missing: {each.path}, which run.json names as evidence")
-    click.echo("not signed: send the SHA-256 above by another way than the file")
+        print_line(f"missing: {each.path}, which run.json names as evidence")
+    print_line("not signed: send the SHA-256 above by another way than the file")
 
 
 @click.command("verify-bundle")
@@ -51,20 +51,16 @@ def verify_bundle(*, file: Path, comment: bool) -> None:
     from backproof import bundle
 
     checked = bundle.check(file)
-    with printed.fenced():
-        if comment:
-            click.echo(checked.comment, nl=False)
-            return
-        _print(checked)
+    print_text(checked.comment) if comment else _print(checked)
 
 
 def _print(checked: bundle.Checked) -> None:
     run, manifest = checked.told.story.run, checked.manifest
-    click.echo(
+    print_line(
         f"verified: {counted(len(manifest.files), 'file')}, whole and as listed; not signed: this says nothing of its maker"
     )
-    click.echo(f"the run {run.id}: {run.sentence}")
+    print_line(f"the run {run.id}: {run.sentence}")
     said = "as the bundle has it, to the byte" if checked.same_comment else f"{manifest.tool} made the bundle's own"
-    click.echo(f"the comment, drawn up again: {said}")
+    print_line(f"the comment, drawn up again: {said}")
     for path in sorted(checked.told.story.altered):
-        click.echo(f"not established: {path} was missing or altered in the run folder already")
+        print_line(f"not established: {path} was missing or altered in the run folder already")

@@ -1,14 +1,14 @@
-"""doctor: how a host differs from the validated one; with a run, also kept there for its report."""
+"""doctor: the differences of this host from the validated one; with a run, kept there for its report."""
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from backproof.commands.output import console, say
+from backproof.commands.output import console, print_json, print_line, say
+from backproof.core.plain_text import escape_line
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -35,19 +35,20 @@ def doctor_command(
     comparison is evidence beside the proof: verdict and level of the run stay as they are.
     """
     from backproof.devices import DEVICES
-    from backproof.host.compared import compare_host
+    from backproof.host.baseline import compare_host
+    from backproof.host.versions import read_versions
     from backproof.kit.loader import load_plan
 
     if folder is not None:
-        found = _keep(folder, kit, python, arguments)
+        record = _keep_in_run(folder, kit, python, arguments)
     elif kit is not None:
-        found = compare_host(load_plan(kit, DEVICES).baseline, python, arguments)
+        record = compare_host(load_plan(kit, DEVICES).baseline, read_versions(python).readings, arguments)
     else:
         raise click.UsageError("Missing option '--plan' or '--run'.")
-    _print(found, as_json=as_json)
+    _print_record(record, as_json=as_json)
 
 
-def _keep(folder: Path, kit: Path | None, python: Path | None, arguments: Sequence[str]) -> DoctorRecord:
+def _keep_in_run(folder: Path, kit: Path | None, python: Path | None, arguments: Sequence[str]) -> DoctorRecord:
     from backproof.app import execution
     from backproof.devices import DEVICES
     from backproof.kit.loader import load_plan
@@ -67,24 +68,22 @@ def _keep(folder: Path, kit: Path | None, python: Path | None, arguments: Sequen
     return record
 
 
-def _print(found: DoctorRecord, *, as_json: bool) -> None:
+def _print_record(record: DoctorRecord, *, as_json: bool) -> None:
     if as_json:
-        rows = [each.model_dump(mode="json") for each in found.deviations]
-        click.echo(json.dumps({"schema_version": 1, "deviations": rows}, indent=2))
+        rows = [row.model_dump(mode="json") for row in record.deviations]
+        print_json({"schema_version": 1, "deviations": rows})
         return
-    console().print(_table(found.deviations))
-    for reading in found.unread:
-        click.echo(f"could not read {reading.name}: {reading.why}")
+    console().print(_build_table(record.deviations))
+    for reading in record.unread:
+        print_line(f"could not read {reading.name}: {reading.why}")
 
 
-def _table(rows: Sequence[Deviation]) -> Table:
+def _build_table(rows: Sequence[Deviation]) -> Table:
     from rich.table import Table
     from rich.text import Text
 
-    from backproof.triage import terminal
-
     table = Table("what", "name", "validated", "here", "verdict", "note", caption="A deviation is not a cause.")
-    for each in rows:
-        cells = (each.subject, each.name, each.expected or "-", each.found or "-", each.verdict, each.note)
-        table.add_row(*(Text(terminal.plain(cell)) for cell in cells))
+    for row in rows:
+        cells = (row.subject, row.name, row.expected or "-", row.found or "-", row.verdict, row.note)
+        table.add_row(*(Text(escape_line(cell)) for cell in cells))
     return table

@@ -8,10 +8,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from backproof.commands import printed
-from backproof.commands.output import say
+from backproof.commands.output import actions_job, print_json, print_line, print_text, say
 from backproof.core.errors import ExitCode, PlanError
-from backproof.upstream.actions import Actions
 
 if TYPE_CHECKING:
     from backproof.records.audit import AuditRecord
@@ -53,8 +51,7 @@ def audit(*, subject: str, folder: Path | None, as_json: bool) -> None:
     else:
         record = examine(connect(), examined)
     assert isinstance(record, AuditRecord)  # noqa: S101 - the stage's own record
-    with printed.fenced():
-        printed.as_json(record.model_dump(mode="json")) if as_json else _print_audit(record)
+    print_json(record) if as_json else _print_audit(record)
     sys.exit(ExitCode.PERSON if _open(record) else ExitCode.PASS)
 
 
@@ -100,29 +97,29 @@ def _open(record: AuditRecord) -> bool:
 
 
 def _print_audit(record: AuditRecord) -> None:
-    printed.row(f"{record.repo}#{record.pull} at {record.head[:12]}: {record.title}")
+    print_line(f"{record.repo}#{record.pull} at {record.head[:12]}: {record.title}")
     for each in record.requests:
         state = "resolved" if each.resolved else "open"
         where = f"{each.path}:{each.lines}" if each.path else "the review"
         run = "" if each.in_run == "not-looked-at" else f", in the run {each.in_run}"
         closed = f", closed by {each.closed_by}" if each.closed_by else ""
-        printed.row(
+        print_line(
             f"  request   {state}, in the head {each.in_head}{run}{closed}: {each.author} at {where}: {each.quote}"
         )
     for claim in record.claims:
-        printed.row(f"  claim     {', '.join(claim.kinds)}{', inherited' if claim.inherited else ''}: {claim.quote}")
+        print_line(f"  claim     {', '.join(claim.kinds)}{', inherited' if claim.inherited else ''}: {claim.quote}")
     for commit in record.cancelled:
-        printed.row(f"  cancels   {commit.commit[:12]} {commit.subject}: {commit.why}")
+        print_line(f"  cancels   {commit.commit[:12]} {commit.subject}: {commit.why}")
     for check in record.checks:
-        printed.row(f"  check     {check.name}: {check.state}")
+        print_line(f"  check     {check.name}: {check.state}")
     for change in record.later:
-        printed.row(
+        print_line(
             f"  later     #{change.number} {change.kind}{'' if change.merged else ', not merged'}: {change.title}"
         )
     for text in record.limits:
-        printed.row(f"  not seen  {text}")
+        print_line(f"  not seen  {text}")
     for finding in record.findings:
-        printed.row(f"  {finding.severity}: {finding.where + ': ' if finding.where else ''}{finding.text}")
+        print_line(f"  {finding.severity}: {finding.where + ': ' if finding.where else ''}{finding.text}")
 
 
 @click.command("publish")
@@ -149,14 +146,13 @@ def publish_command(*, folder: Path, kit: Path | None, really: bool, lang: publi
     loaded = publish.load(folder, REGISTRY, kit)
     prepared = publish.prepare(client, loaded, language=lang)
     if not really:
-        with printed.fenced():
-            _print_prepared(prepared)
+        _print_prepared(prepared)
         return
     options = posting.Options(client=client, prepared=prepared)
     record = execution.add_beside(folder, say, posting, options, kit=str(kit or ""))
     assert isinstance(record, PublishRecord)  # noqa: S101 - the stage's own record
-    click.echo(f"{record.action}: {record.url}")
-    if actions := Actions.here(click.echo):
+    print_line(f"{record.action}: {record.url}")
+    if actions := actions_job():
         actions.output(comment_url=record.url)
 
 
@@ -164,9 +160,10 @@ def _print_prepared(prepared: Prepared) -> None:
     intent = prepared.intent
     place = intent.found.url if intent.found else str(prepared.place)
     author = prepared.author or "nobody: there is no token, so whose comment it would be is not known"
-    click.echo(f"would {intent.action} as {author}\n  at {place}\n  because {intent.why}\n")
-    click.echo(prepared.draft.body)
-    click.echo("nothing was posted; --publish posts it")
+    for line in (f"would {intent.action} as {author}", f"  at {place}", f"  because {intent.why}", ""):
+        print_line(line)
+    print_text(prepared.draft.body)
+    print_line("nothing was posted; --publish posts it")
 
 
 @click.command("similar")
@@ -190,15 +187,14 @@ def similar_command(
     scene = scene or (default if default.is_file() else None)
     wanted = similar.fingerprint(the_plan, scene, model=model, mode=mode)
     rows = similar.search(connect(), the_plan.upstream.repo, wanted)
-    with printed.fenced():
-        click.echo(similar.as_json(wanted, rows)) if as_json else _print_similar(wanted, rows)
+    print_json(similar.result_facts(wanted, rows)) if as_json else _print_similar(wanted, rows)
 
 
 def _print_similar(wanted: similar.Fingerprint, rows: tuple[similar.Alike, ...]) -> None:
-    printed.row("searched by " + "; ".join(f"{name} {value}" for name, value in wanted.shown.items()))
+    print_line("searched by " + "; ".join(f"{name} {value}" for name, value in wanted.shown.items()))
     for each in rows:
         differs = f"; differs: {', '.join(each.differs)}" if each.differs else ""
-        printed.row(f"#{each.number} {each.stars} ({each.kind}, {each.state}) {each.title}")
-        printed.row(f"    shares {'; '.join(each.shared)}{differs}")
+        print_line(f"#{each.number} {each.stars} ({each.kind}, {each.state}) {each.title}")
+        print_line(f"    shares {'; '.join(each.shared)}{differs}")
     if not rows:
-        click.echo("none that shares anything")
+        print_line("none that shares anything")

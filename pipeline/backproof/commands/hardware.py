@@ -1,4 +1,4 @@
-"""inventory, serve-check, experiment, upstream-tests: what needs a device host, or a service that runs on one."""
+"""inventory, serve-check, experiment, upstream-tests: commands for a device host, or for a service that runs on one."""
 
 from __future__ import annotations
 
@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
-from backproof.commands.output import print_json, run_options, say
-from backproof.commands.printed import row
+from backproof.commands.output import print_json, print_line, run_options, say
 from backproof.commands.views import hardware as text
 from backproof.core import time_budget
 from backproof.core.errors import PlanError
@@ -28,16 +27,14 @@ _MODEL = click.option("--model", default="", help="Folder or name of the weights
 _BUDGET = click.option("--budget", "span", help="Time to spend, for example 45m: what discriminates comes first.")
 
 
-def _steps(_: click.Context, __: click.Parameter, given: str | None) -> tuple[int, ...] | None:
-    if given is None:
+def _parse_steps(_: click.Context, __: click.Parameter, value: str | None) -> tuple[int, ...] | None:
+    if value is None:
         return None
-    try:
-        found = tuple(int(each) for each in given.split(","))
-    except ValueError:
-        raise click.BadParameter("give rising numbers, for example 1,2,4,8,16") from None
-    if list(found) != sorted(set(found)) or found[0] < 1:
+    words = value.split(",")
+    steps = tuple(int(word) for word in words if word.strip().isdecimal())
+    if len(steps) != len(words) or list(steps) != sorted(set(steps)) or steps[0] < 1:
         raise click.BadParameter("give rising numbers, for example 1,2,4,8,16")
-    return found
+    return steps
 
 
 @click.command()
@@ -45,20 +42,20 @@ def _steps(_: click.Context, __: click.Parameter, given: str | None) -> tuple[in
 @_JSON
 def inventory(*, python: str, as_json: bool) -> None:
     """Say what this NPU host is: chips, health, driver, firmware, CANN, packages; and why something is unread."""
-    from backproof.devices.ascend import inventory as inventories
+    from backproof.devices.ascend.inventory import describe_hardware, read_hardware
 
-    found = inventories.take(Path(python))
+    hardware = read_hardware(Path(python))
     if as_json:
-        print_json(found)
+        print_json(hardware)
         return
-    for name, value in inventories.described(found).items():
-        row(f"{name}: {value}")
-    for chip in found.table.chips:
-        row(f"  {chip.label}: {chip.name}, device {chip.device}, health {chip.health or 'not told'}")
-    for name, package in found.software.packages.items():
-        row(f"{name}: {package.version or 'none'} {(package.sha256 or '')[:12]}")
-    for each in found.unread:
-        row(f"unread: {each}")
+    for name, value in describe_hardware(hardware).items():
+        print_line(f"{name}: {value}")
+    for chip in hardware.table.chips:
+        print_line(f"  {chip.label}: {chip.name}, device {chip.device}, health {chip.health or 'not told'}")
+    for name, package in hardware.software.packages.items():
+        print_line(f"{name}: {package.version or 'none'} {(package.sha256 or '')[:12]}")
+    for reason in hardware.unread:
+        print_line(f"unread: {reason}")
 
 
 @click.command("serve-check")
@@ -70,7 +67,7 @@ def inventory(*, python: str, as_json: bool) -> None:
 @click.option(
     "--arm", "which", type=click.Choice(["base", "pick", "fixed"]), multiple=True, help="By default base and fixed."
 )
-@click.option("--steps", "concurrency", callback=_steps, help="Instead of the plan's: 1,2,4,8,16")
+@click.option("--steps", "concurrency", callback=_parse_steps, help="Instead of the plan's: 1,2,4,8,16")
 @click.option("--requests", type=click.IntRange(1), help="Per client and step, instead of the plan's.")
 @click.option("--repeats", type=click.IntRange(1), help="Rounds per arm.")
 @click.option("--order", type=click.Choice(["listed", "random", "abab"]), help="Of the rounds.")
@@ -85,21 +82,21 @@ def serve_check(
     from backproof.core.model import Arm
     from backproof.stages import serve
 
-    as_json, given = rest.pop("as_json"), {name: rest.pop(name) for name in ("seed", "model")}
+    as_json, values = rest.pop("as_json"), {name: rest.pop(name) for name in ("seed", "model")}
     names = ("concurrency", "requests", "repeats", "order")
     changes = {name: value for name in names if (value := rest.pop(name)) is not None}
     if "concurrency" in changes:
         changes["fails_at"] = None
-    arms = tuple(Arm(each) for each in which) or (Arm.BASE, Arm.FIXED)
-    options = serve.Options(only=only, which=arms, changes=changes, budget=time_budget.parse(span), **given)
+    arms = tuple(Arm(name) for name in which) or (Arm.BASE, Arm.FIXED)
+    options = serve.Options(only=only, which=arms, changes=changes, budget=time_budget.parse(span), **values)
     if url:
         execution.must_be_of_its_run(execution.Request(folder=folder, **rest))
-        _address(folder, rest["kit"], url, options, as_json=as_json)
+        _check_address(folder, rest["kit"], url, options, as_json=as_json)
     done = execution.run_on_request(execution.Request(folder=folder, **rest), say, serve, options)
-    _finish(done, serve.NAME, as_json=as_json)
+    _print_result(done, serve.NAME, as_json=as_json)
 
 
-def _address(folder: Path, kit: str | None, url: str, options: serve.Options, *, as_json: bool) -> NoReturn:
+def _check_address(folder: Path, kit: str | None, url: str, options: serve.Options, *, as_json: bool) -> NoReturn:
     from backproof.core.model import worst
     from backproof.devices import DEVICES
     from backproof.kit.loader import load_plan
@@ -114,22 +111,22 @@ def _address(folder: Path, kit: str | None, url: str, options: serve.Options, *,
             why="an address does not tell which plan is meant, nor which arm runs there",
             next_step="give --kit KIT --arm fixed (or base)",
         )
-    meant = [each for each in load_plan(Path(kit), DEVICES).serve if options.only in {None, each.id}]
-    named: Serve = _named(meant, options.only, "[[serve]]")
+    tables = [table for table in load_plan(Path(kit), DEVICES).serve if options.only in {None, table.id}]
+    named: Serve = _require_one(tables, options.only, "[[serve]]")
     served = named.model_copy(update=dict(options.changes))
-    found = check_address(Ledger(folder), serve.NAME, served, url, options.which[0], budget=options.budget, say=say)
-    print_json(found) if as_json else text.print_rounds(found)
-    sys.exit(worst(OUTCOMES[each.verdict] for each in found.cases).exit_code)
+    record = check_address(Ledger(folder), serve.NAME, served, url, options.which[0], budget=options.budget, say=say)
+    print_json(record) if as_json else text.print_rounds(record)
+    sys.exit(worst(OUTCOMES[case.verdict] for case in record.cases).exit_code)
 
 
-def _named(found: list[Any], name: str | None, what: str) -> Any:
-    if len(found) != 1:
+def _require_one(tables: list[Any], name: str | None, what: str) -> Any:
+    if len(tables) != 1:
         raise PlanError(
             f"{what}: {name or 'which one'}?",
-            why=f"the plan has {len(found)} that could be meant",
+            why=f"the plan has {len(tables)} that could be meant",
             next_step="name one of the plan's by its id",
         )
-    return found[0]
+    return tables[0]
 
 
 @click.command()
@@ -150,16 +147,18 @@ def experiment(
     from backproof.stages import experiment as experiments
 
     with execution.opened(execution.Request(folder=folder, **options), say) as ctx:
-        chosen: Experiment = _named(
+        chosen: Experiment = _require_one(
             [table for table in ctx.plan.experiment if table.id == name], name, "[[experiment]]"
         )
         served = next(table for table in ctx.plan.serve if table.id == chosen.serve)
         if dry_run:
-            row(f"{name}: {conducting.prepare_sides(chosen, served, ctx.plan.baseline.arguments)[1]}")
+            print_line(f"{name}: {conducting.prepare_sides(chosen, served, ctx.plan.baseline.arguments)[1]}")
             return
-        asked = experiments.Options(experiment=chosen, serve=served, budget=time_budget.parse(span), model=model)
-        runner.add_beside(replace(ctx, options=asked), experiments)
-        record = next(kept for kept in ctx.need(ExperimentsRecord).experiments if kept.id == name)
+        stage_options = experiments.Options(
+            experiment=chosen, serve=served, budget=time_budget.parse(span), model=model
+        )
+        runner.add_beside(replace(ctx, options=stage_options), experiments)
+        record = next(item for item in ctx.need(ExperimentsRecord).experiments if item.id == name)
     print_json(record) if as_json else text.print_experiment(record)
     sys.exit(record.outcome.exit_code)
 
@@ -174,16 +173,16 @@ def upstream_tests(*, folder: Path, as_json: bool, **options: Any) -> None:
     from backproof.stages import upstream_tests as own_tests
 
     done = execution.run_on_request(execution.Request(folder=folder, **options), say, own_tests)
-    _finish(done, own_tests.NAME, as_json=as_json)
+    _print_result(done, own_tests.NAME, as_json=as_json)
 
 
-def _finish(done: Run, name: str, *, as_json: bool) -> None:
-    result = next(each for each in done.stages if each.stage == name)
+def _print_result(done: Run, name: str, *, as_json: bool) -> None:
+    result = next(stage for stage in done.stages if stage.stage == name)
     if as_json:
         print_json(done)
         sys.exit(result.outcome.exit_code)
-    row(f"{name}: {result.outcome}: {result.sentence}")
+    print_line(f"{name}: {result.outcome}: {result.sentence}")
     for finding in result.findings:
-        row(f"  {finding.severity}: {finding.text}")
-    row(f"the run: {done.sentence}")
+        print_line(f"  {finding.severity}: {finding.text}")
+    print_line(f"the run: {done.sentence}")
     sys.exit(result.outcome.exit_code)

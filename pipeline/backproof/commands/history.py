@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from backproof.commands.output import print_json, say
+from backproof.commands.output import print_exact, print_json, say
 from backproof.core.errors import ExitCode, PlanError
 
 if TYPE_CHECKING:
@@ -211,7 +211,7 @@ def reproduce_command(*, folder: Path) -> None:
     # Bytes: a fix-up may hold a file that is not UTF-8.
     ledger = Ledger(folder)
     loaded = loaded_run.read(ledger, loaded_run.require_run(ledger), REGISTRY)
-    click.echo(reproduce.script(ledger, loaded), nl=False)
+    print_exact(reproduce.script(ledger, loaded))
 
 
 COMMANDS: tuple[click.Command, ...] = (

@@ -1,4 +1,4 @@
-"""rules, capture: what triage goes by, and what it gets to read."""
+"""rules, capture: the rules of triage, and the logs that it gets to read."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from backproof.commands.output import print_exact, print_line, say
 from backproof.core.errors import ExitCode
 from backproof.core.plural import counted
 
@@ -21,17 +22,19 @@ def rules_group() -> None:
 
 
 @rules_group.command("test")
-@click.option("--folder", type=click.Path(path_type=Path, exists=True, file_okay=False), help="Other rules than ours.")
+@click.option(
+    "--folder", type=click.Path(path_type=Path, exists=True, file_okay=False), help="A folder of other rules."
+)
 def rules_test(*, folder: Path | None) -> None:
     """Each rule must match its example and not its counterexample."""
     from backproof.triage import rules
 
     failures = rules.selftest(folder)
-    for each in failures:
-        click.echo(f"{each.rule}: {each.problem}")
+    for failure in failures:
+        print_line(f"{failure.rule}: {failure.problem}")
     if failures:
         sys.exit(ExitCode.USAGE)
-    click.echo("every rule holds its example and its counterexample")
+    print_line("every rule holds its example and its counterexample")
 
 
 @click.group("capture")
@@ -44,22 +47,22 @@ def capture_group() -> None:
 @click.argument("argv", metavar="COMMAND...", nargs=-1, type=click.UNPROCESSED)
 def capture_start(*, out: Path, argv: Sequence[str]) -> None:
     """Prepare a capture and print the command line to start the service with."""
-    from backproof.host import capture as capturing
+    from backproof.host.capture import start_capture
 
     out.mkdir(parents=True, exist_ok=True)
-    session = capturing.start(argv, out)
+    session = start_capture(argv, out)
     if session.moved:
-        click.echo(f"old logs were moved to {session.moved}", err=True)
-    click.echo(session.command)
+        say(f"old logs were moved to {session.moved}")
+    print_exact(session.command)
 
 
 @capture_group.command("stop")
 @click.option("--out", type=click.Path(path_type=Path), required=True, help="The folder of the capture.")
 def capture_stop(*, out: Path) -> None:
     """Collect plogs, dmesg and npu-smi into one archive with a manifest."""
-    from backproof.host import capture as capturing
+    from backproof.host.capture import stop_capture
 
-    manifest = capturing.stop(out)
+    manifest = stop_capture(out)
     for note in manifest.notes:
-        click.echo(f"note: {note}", err=True)
-    click.echo(f"{out / manifest.archive}: {counted(len(manifest.files), 'file')}")
+        say(f"note: {note}")
+    print_line(f"{out / manifest.archive}: {counted(len(manifest.files), 'file')}")

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from backproof.commands.output import print_line
 from backproof.core.errors import PlanError
 from backproof.devices import DEVICES, SCAFFOLDED
 
@@ -82,8 +83,8 @@ def _from_commits(pull: str | None, repo: str | None, commits: tuple[str, ...], 
 
 def _print(made: Scaffold) -> None:
     for name in made.files:
-        click.echo(made.folder / name)
-    click.echo("to fill in:")
+        print_line(made.folder / name)
+    print_line("to fill in:")
     for key, why in made.to_fill:
-        click.echo(f"  {key}: {why}")
-    click.echo(f"then: backproof plan check {made.folder}")
+        print_line(f"  {key}: {why}")
+    print_line(f"then: backproof plan check {made.folder}")

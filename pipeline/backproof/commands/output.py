@@ -1,8 +1,11 @@
-"""What the commands that run stages share: their options, progress, and how a run is told."""
+"""The one place that prints: progress, lines, documents, JSON and tables, with the options of commands that run stages.
+
+Titles, paths and sentences come from outside. Nothing here lets a control character reach the terminal, or a line become
+a command of GitHub Actions; a test holds that no other module of the commands prints.
+"""
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -10,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import click
 
 from backproof.core.errors import ExitCode
+from backproof.core.plain_text import dump_json, escape_line, escape_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -18,26 +22,54 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from backproof.core.model import Record
-    from backproof.records.proof import Run
+    from backproof.records.proof import Run, StageResult
+    from backproof.upstream.actions import Actions
 
 
 _PIPED = 10_000
 """Columns of what no terminal shows."""
+_FINDINGS = 10
 
 
 def console() -> Console:
-    """Where tables and text of a result go. A line that goes to a file or another program is not broken to fit 80 columns."""
+    """Return where tables of a result go. A line that goes to a file or another program is not broken to fit 80 columns."""
     from rich.console import Console
 
     width = None if sys.stdout.isatty() or "COLUMNS" in os.environ else _PIPED
     return Console(highlight=False, width=width)
 
 
-def say(text: str) -> None:
-    """Progress: one plain line on stderr; stdout is for results."""
-    from rich.console import Console
+def print_line(text: object, *, err: bool = False) -> None:
+    """Print one line, whatever is in it."""
+    click.echo(escape_line(str(text)), err=err)
 
-    Console(stderr=True, highlight=False, soft_wrap=True).print(text, markup=False)
+
+def print_text(text: str) -> None:
+    """Print a document of several lines."""
+    click.echo(escape_text(text), nl=not text.endswith("\n"))
+
+
+def print_json(value: Record | dict[str, Any]) -> None:
+    click.echo(dump_json(value if isinstance(value, dict) else value.model_dump(mode="json", by_alias=True)))
+
+
+def print_exact(text: str | bytes) -> None:
+    """Print what another program reads byte by byte, such as a script; a terminal still gets no control character."""
+    if sys.stdout.isatty():
+        text = escape_text(text if isinstance(text, str) else text.decode("utf-8", "replace"))
+    click.echo(text, nl=isinstance(text, str))
+
+
+def say(text: str) -> None:
+    """Print progress: one line on stderr; stdout is for results."""
+    print_line(text, err=True)
+
+
+def actions_job(*, err: bool = False) -> Actions | None:
+    """Return the job of GitHub Actions that this runs in; None elsewhere."""
+    from backproof.upstream.actions import Actions
+
+    return Actions.here(lambda line: click.echo(line, err=err))
 
 
 def run_options(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -57,27 +89,29 @@ def run_options(function: Callable[..., Any]) -> Callable[..., Any]:
     return function
 
 
-def finish(done: Run, folder: Path, *, as_json: bool) -> NoReturn:
+def finish(run: Run, folder: Path, *, as_json: bool) -> NoReturn:
+    """Print what came of a run, and end with its exit code."""
     if as_json:
-        print_json(done)
+        print_json(run)
     else:
-        print_story(done, folder)
-    sys.exit(done.outcome.exit_code)
+        _print_run(run, folder)
+    sys.exit(run.outcome.exit_code)
 
 
-def print_story(done: Run, folder: Path) -> None:
-    comment = folder / done.files.get("comment.md", "comment.md")
+def _print_run(run: Run, folder: Path) -> None:
+    comment = folder / run.files.get("comment.md", "comment.md")
     if comment.exists():
-        click.echo(comment.read_text(encoding="utf-8"))
-    for result in done.stages:
+        print_text(comment.read_text(encoding="utf-8"))
+    for result in run.stages:
         if result.outcome.exit_code is not ExitCode.PASS:
-            click.echo(f"{result.stage}: {result.outcome}: {result.sentence}")
-            for finding in result.findings[:10]:
-                click.echo(f"  {finding.severity}: {finding.where + ': ' if finding.where else ''}{finding.text}")
-    for name in (*done.files.values(), "run.json"):
-        click.echo(f"{folder / name}")
-    click.echo(f"outcome: {done.outcome} (level {done.level})")
+            print_result(result, most=_FINDINGS)
+    for name in (*run.files.values(), "run.json"):
+        print_line(folder / name)
+    print_line(f"outcome: {run.outcome}{'' if run.level is None else f' (level {run.level})'}")
 
 
-def print_json(record: Record) -> None:
-    click.echo(json.dumps(record.model_dump(mode="json", by_alias=True), indent=2, ensure_ascii=False))
+def print_result(result: StageResult, *, most: int | None = None) -> None:
+    """Print what a stage came to, with its findings."""
+    print_line(f"{result.stage}: {result.outcome}: {result.sentence}")
+    for finding in result.findings[:most]:
+        print_line(f"  {finding.severity}: {finding.where + ': ' if finding.where else ''}{finding.text}")

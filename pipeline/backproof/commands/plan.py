@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import click
 
+from backproof.commands.output import print_json, print_line
 from backproof.core.plural import counted
 
 
@@ -23,7 +23,7 @@ def plan_check(kit: Path) -> None:
     from backproof.kit.loader import load_plan
 
     found = load_plan(kit, DEVICES)
-    click.echo(
+    print_line(
         f"{kit}: plan {found.id} is valid: {counted(len(found.check), 'check')}, {counted(len(found.fixup), 'fix-up')}, {counted(len(found.branch), 'branch')}"
     )
 
@@ -33,4 +33,4 @@ def plan_schema() -> None:
     """Print the JSON schema of plan.toml."""
     from backproof.kit.loader import make_schema
 
-    click.echo(json.dumps(make_schema(), indent=2))
+    print_json(make_schema())

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from backproof.commands import printed
+from backproof.commands.output import print_json
 from backproof.core.errors import PlanError
 
 if TYPE_CHECKING:
@@ -33,9 +33,9 @@ def show_command(*, folder: Path, name: str | None, as_json: bool) -> None:
     found = _read(folder)
     if name is not None:
         result = _stage(found, name)
-        printed.as_json(_stage_facts(found, result)) if as_json else run.stage(found, result)
+        print_json(_stage_facts(found, result)) if as_json else run.stage(found, result)
     elif as_json:
-        printed.as_json({"schema_version": 1, "run": _dumped(found.run), "altered": sorted(found.altered)})
+        print_json({"schema_version": 1, "run": _dumped(found.run), "altered": sorted(found.altered)})
     else:
         run.run(found)
 
@@ -53,7 +53,7 @@ def diff_command(*, before: Path, after: Path, as_json: bool) -> None:
     from backproof.report import run_diff
 
     found = run_diff.compare(_read(before), _read(after))
-    printed.as_json(_dumped(found)) if as_json else run.difference(found)
+    print_json(found) if as_json else run.difference(found)
 
 
 @click.command("runs")
@@ -65,7 +65,7 @@ def runs_command(*, folder: Path, as_json: bool) -> None:
     from backproof.rundir import listing
 
     found = listing.runs(folder)
-    printed.as_json(_dumped(found)) if as_json else run.listed(found)
+    print_json(found) if as_json else run.listed(found)
 
 
 def _read(folder: Path) -> LoadedRun:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from backproof.commands.output import print_json, run_options, say
+from backproof.commands.output import print_json, print_line, print_result, run_options, say
 
 if TYPE_CHECKING:
     from backproof.records.proof import Run
@@ -35,9 +35,7 @@ def _tell(done: Run, name: str, *, as_json: bool) -> None:
     if as_json:
         print_json(done)
     else:
-        click.echo(f"{name}: {result.outcome}: {result.sentence}")
-        for finding in result.findings:
-            click.echo(f"  {finding.severity}: {finding.where + ': ' if finding.where else ''}{finding.text}")
+        print_result(result)
     sys.exit(result.outcome.exit_code)
 
 
@@ -60,6 +58,6 @@ def install(*, folder: Path, undo: bool, force: bool, as_json: bool, **options: 
 
     request = execution.Request(folder=folder, **options)
     if undo:
-        click.echo(execution.undo(request, say, force=force))
+        print_line(execution.undo(request, say, force=force))
         return
     _tell(execution.run_alone(request, say, "install"), "install", as_json=as_json)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from backproof.commands.output import console, print_json, print_text
 from backproof.core.errors import PlanError
 
 if TYPE_CHECKING:
@@ -24,7 +25,8 @@ if TYPE_CHECKING:
 def triage_command(*, paths: Sequence[Path], as_json: bool, as_markdown: bool, page: Path | None) -> None:
     """Name the first scene of a failure from logs, folders or archives, not its echo.
 
-    Exit code 1 when a first scene was found, 0 when not.
+    Exit code 1: a first scene was found. 0: the logs were read to their end and hold no error. 4: it could not be told
+    (errors that no rule explains, only echoes, or something that could not be read).
     """
     from backproof.triage import triage
 
@@ -39,18 +41,17 @@ def triage_command(*, paths: Sequence[Path], as_json: bool, as_markdown: bool, p
     if page is not None:
         _write_page(page, found)
     if as_json:
-        click.echo(found.model_dump_json(indent=2))
+        print_json(found)
     elif as_markdown:
         from backproof.triage import markdown
 
-        click.echo(markdown.render(found))
+        print_text(markdown.render(found))
     else:
         _show(found)
     sys.exit(found.exit_code)
 
 
 def _show(found: TriageResult) -> None:
-    from backproof.commands.output import console
     from backproof.triage import terminal
 
     terminal.show(found, console())

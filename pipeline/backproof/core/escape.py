@@ -8,19 +8,10 @@ references in the rendered text, where an entity is a plain character again: so 
 from __future__ import annotations
 
 import re
-import unicodedata
 
 from markupsafe import Markup
 
-JOINER = "\u2060"
-_ANSI = re.compile(
-    r"\x1b\[[0-?]*[ -/]*[@-~]"  # colours, cursor
-    r"|\x1b\][^\x07\x1b\n]{0,2000}(?:\x07|\x1b\\)"  # titles, links
-    r"|\x9b[0-?]*[ -/]*[@-~]"
-)
-_LINE_ENDS = re.compile("\r\n?|[\x0b\x0c\x85\u2028\u2029]")
-_UNSEEN = frozenset({"Cc", "Cf", "Cs", "Cn"})
-"""Unicode categories that are not shown: controls, joiners and direction marks, surrogates, no characters at all."""
+from backproof.core.plain_text import JOINER, cut_text, one_line, strip_controls
 
 _LIVE = re.compile(
     r"(?P<after>[@#]|:(?=//|[a-z+-][\w+-]*:))"  # mentions, references, URLs, emoji names
@@ -31,23 +22,6 @@ _ENTITIES = {"&": "&amp;", "<": "&lt;", ">": "&gt;", "\\": "&#92;", "|": "&#124;
 _STRUCTURE = re.compile(r"[&<>\\|`$]|[*\[\]~]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])")
 _BLOCK_START = re.compile(r"^(?:[-+=]|\d{1,9}(?=[.)](?:\s|$)))")
 _TICKS = re.compile(r"`+")
-
-
-def plain(text: str) -> str:
-    """The text as a reader sees it: no terminal codes, no invisible characters, line ends as line feeds."""
-    text = _LINE_ENDS.sub("\n", _ANSI.sub("", text))
-    if text.isascii() and text.isprintable():
-        return text
-    return "".join(each for each in text if each in "\n\t" or unicodedata.category(each) not in _UNSEEN)
-
-
-def bounded(text: str, limit: int) -> str:
-    """At most about `limit` characters; what was cut is said."""
-    return text if len(text) <= limit else f"{text[:limit].rstrip()} … ({len(text) - limit} more characters)"
-
-
-def one_line(text: str, limit: int = 600) -> str:
-    return bounded(" ".join(plain(text[: limit * 20]).split()), limit)
 
 
 def prose(text: str, limit: int = 600) -> Markup:
@@ -75,7 +49,7 @@ def code(text: str, limit: int = 200) -> Markup:
 
 def fence(text: str, language: str = "", limit: int = 4000) -> Markup:
     """A fenced block on lines of its own."""
-    body = bounded(plain(text[: limit * 4]).strip("\n"), limit)
+    body = cut_text(strip_controls(text[: limit * 4]).strip("\n"), limit)
     ticks = "`" * max(3, _longest_run(body) + 1)
     return Markup(f"{ticks}{language}\n{body}\n{ticks}")  # noqa: S704
 

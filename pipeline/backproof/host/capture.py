@@ -1,7 +1,7 @@
-"""Gets a host ready to record a failure, and collects what it left (post-mortem, section 7.1).
+"""Gets a host ready to record a failure, and collects the logs that it left (post-mortem, section 7.1).
 
-Old logs are renamed, never deleted. No process is ended: the person who runs the service ends it. What a host does not
-have (dmesg, npu-smi) is a note in the manifest.
+Old logs are renamed, never deleted. No process is ended: the person who runs the service ends it. A program that a host
+does not have (dmesg, npu-smi) is a note in the manifest.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ _COMMANDS: Final[dict[str, tuple[str, ...]]] = {
 }
 
 
-class Session(Record):
+class CaptureSession(Record):
     """A capture between start and stop."""
 
     schema_version: int = 1
@@ -59,12 +59,12 @@ class Session(Record):
 
     @property
     def command(self) -> str:
-        """What to run, as a line for a shell."""
+        """The line for a shell that starts the service."""
         words = [f"{name}={value}" for name, value in self.environment.items()]
         return shlex.join(["env", *words, *self.argv])
 
 
-class File(Record):
+class CapturedFile(Record):
     """A member of the archive."""
 
     name: str
@@ -73,19 +73,19 @@ class File(Record):
 
 
 class Manifest(Record):
-    """What an archive holds, and what could not be collected."""
+    """The files of an archive, and notes on those that could not be collected."""
 
     schema_version: int = 1
     started: str
     stopped: str
     archive: str
     argv: tuple[str, ...]
-    files: tuple[File, ...]
+    files: tuple[CapturedFile, ...]
     notes: tuple[str, ...]
 
 
 def log_directory(env: Mapping[str, str]) -> Path:
-    """Where the runtime writes: ASCEND_PROCESS_LOG_PATH before ASCEND_WORK_PATH before the home folder."""
+    """Return where the runtime writes: ASCEND_PROCESS_LOG_PATH before ASCEND_WORK_PATH before the home folder."""
     if env.get("ASCEND_PROCESS_LOG_PATH"):
         return Path(env["ASCEND_PROCESS_LOG_PATH"])
     if env.get("ASCEND_WORK_PATH"):
@@ -93,10 +93,10 @@ def log_directory(env: Mapping[str, str]) -> Path:
     return Path(env.get("HOME", "/root")) / "ascend/log"
 
 
-def start(
+def start_capture(
     argv: Sequence[str], folder: Path, *, env: Mapping[str, str] | None = None, now: dt.datetime | None = None
-) -> Session:
-    """Moves old logs aside and writes the session; returns what to run. `folder` receives the session and the archive."""
+) -> CaptureSession:
+    """Move old logs aside and write the session. Return what to run; `folder` receives the session and the archive."""
     record = folder / SESSION
     if record.exists():
         raise HostError(
@@ -104,8 +104,8 @@ def start(
         )
     moment = now or dt.datetime.now(dt.UTC)
     logs = log_directory(os.environ if env is None else env)
-    aside = _aside(logs, moment)
-    session = Session(
+    aside = _choose_name_aside(logs, moment)
+    session = CaptureSession(
         started=moment.isoformat(timespec="seconds"),
         log_dir=str(logs),
         moved=str(aside) if aside else None,
@@ -113,13 +113,15 @@ def start(
         environment={**VARIABLES, "ASCEND_PROCESS_LOG_PATH": str(logs)},
     )
     folder.mkdir(parents=True, exist_ok=True)
-    _write(record, session.model_dump_json(indent=1))  # first: a stop after a kill still knows where the old logs went
-    _move(logs, aside)
+    _write_whole(
+        record, session.model_dump_json(indent=1)
+    )  # first: a stop after a kill still knows where the old logs went
+    _move_logs(logs, aside)
     return session
 
 
-def _aside(logs: Path, moment: dt.datetime) -> Path | None:
-    """A free name beside the log folder, None when there is nothing to move."""
+def _choose_name_aside(logs: Path, moment: dt.datetime) -> Path | None:
+    """Return a free name beside the log folder, None when there is nothing to move."""
     if not logs.exists():
         return None
     name = logs.with_name(f"{logs.name}.before-{moment:%Y%m%dT%H%M%S}")
@@ -128,7 +130,7 @@ def _aside(logs: Path, moment: dt.datetime) -> Path | None:
     return name
 
 
-def _move(logs: Path, aside: Path | None) -> None:
+def _move_logs(logs: Path, aside: Path | None) -> None:
     try:
         if aside is not None:
             logs.rename(aside)
@@ -141,36 +143,39 @@ def _move(logs: Path, aside: Path | None) -> None:
         ) from error
 
 
-def stop(folder: Path, *, now: dt.datetime | None = None) -> Manifest:
-    """Collects plog, dmesg and npu-smi into one archive beside its manifest; the service is left as it is."""
-    session = _session(folder)
+def stop_capture(folder: Path, *, now: dt.datetime | None = None) -> Manifest:
+    """Collect plog, dmesg and npu-smi into one archive beside its manifest; the service is left as it is."""
+    session = _read_session(folder)
     moment = now or dt.datetime.now(dt.UTC)
     name = f"capture-{moment:%Y%m%dT%H%M%S}.tar.gz"
     notes: list[str] = []
-    files: list[File] = []
-    with tempfile.NamedTemporaryFile(dir=folder, prefix=".capture-", delete=False) as raw:
-        with tarfile.open(fileobj=raw, mode="w:gz") as archive:
-            files += _logs(archive, Path(session.log_dir), notes)
-            files += _outputs(archive, notes)
-        raw.flush()
-        os.fsync(raw.fileno())
-    Path(raw.name).replace(folder / name)
+    files = _write_archive(folder / name, Path(session.log_dir), notes)
     manifest = Manifest(
         started=session.started,
         stopped=moment.isoformat(timespec="seconds"),
         archive=name,
         argv=tuple(redact(word) for word in session.argv),  # the manifest travels with the archive
-        files=tuple(files),
+        files=files,
         notes=tuple(notes),
     )
-    _write(folder / f"{name}.manifest.json", manifest.model_dump_json(indent=1))
+    _write_whole(folder / f"{name}.manifest.json", manifest.model_dump_json(indent=1))
     (folder / SESSION).rename(folder / f"{name}.session.json")
     return manifest
 
 
-def _session(folder: Path) -> Session:
+def _write_archive(path: Path, logs: Path, notes: list[str]) -> tuple[CapturedFile, ...]:
+    with tempfile.NamedTemporaryFile(dir=path.parent, prefix=".capture-", delete=False) as raw:
+        with tarfile.open(fileobj=raw, mode="w:gz") as archive:
+            files = (*_add_logs(archive, logs, notes), *_add_outputs(archive, notes))
+        raw.flush()
+        os.fsync(raw.fileno())
+    Path(raw.name).replace(path)
+    return files
+
+
+def _read_session(folder: Path) -> CaptureSession:
     try:
-        return Session.model_validate_json((folder / SESSION).read_text("utf-8"))
+        return CaptureSession.model_validate_json((folder / SESSION).read_text("utf-8"))
     except FileNotFoundError as error:
         raise HostError(
             "no capture is running", why=f"{folder / SESSION} is not there", next_step="backproof capture start"
@@ -183,8 +188,8 @@ def _session(folder: Path) -> Session:
         ) from error
 
 
-def _logs(archive: tarfile.TarFile, logs: Path, notes: list[str]) -> Iterator[File]:
-    """Regular files below the log folder; links and pipes are notes, for they may lead anywhere or block."""
+def _add_logs(archive: tarfile.TarFile, logs: Path, notes: list[str]) -> Iterator[CapturedFile]:
+    """Add regular files below the log folder; links and pipes are notes, for they may lead anywhere or block."""
     if not logs.is_dir():
         notes.append(f"no logs: {logs} is not there")
     for folder, _, names in os.walk(
@@ -196,13 +201,13 @@ def _logs(archive: tarfile.TarFile, logs: Path, notes: list[str]) -> Iterator[Fi
                 notes.append(f"did not take {path}: not a regular file")
                 continue
             try:
-                yield _add(archive, path, f"log/{path.relative_to(logs)}")
+                yield _add_file(archive, path, f"log/{path.relative_to(logs)}")
             except OSError as error:
                 notes.append(f"could not read {path}: {error.strerror or error}")
 
 
-def _add(archive: tarfile.TarFile, path: Path, name: str) -> File:
-    """A file as it is now: one that grows is cut at its size, one that shrank is filled up with zeros by nobody."""
+def _add_file(archive: tarfile.TarFile, path: Path, name: str) -> CapturedFile:
+    """Add a file as it is now: one that grows is cut at its size, and one that shrank is not filled up with zeros."""
     with tempfile.TemporaryFile() as copy, path.open("rb") as stream:
         size, digest, left = 0, hashlib.sha256(), os.fstat(stream.fileno()).st_size
         while left > 0 and (block := stream.read(min(_BLOCK, left))):
@@ -210,28 +215,28 @@ def _add(archive: tarfile.TarFile, path: Path, name: str) -> File:
             left -= len(block)
             size += copy.write(block)
         copy.seek(0)
-        archive.addfile(_member(name, size), copy)
-    return File(name=name, size=size, sha256=digest.hexdigest())
+        archive.addfile(_build_member(name, size), copy)
+    return CapturedFile(name=name, size=size, sha256=digest.hexdigest())
 
 
-def _member(name: str, size: int) -> tarfile.TarInfo:
+def _build_member(name: str, size: int) -> tarfile.TarInfo:
     member = tarfile.TarInfo(name)
     member.size, member.mode = size, 0o644
     return member
 
 
-def _outputs(archive: tarfile.TarFile, notes: list[str]) -> Iterator[File]:
+def _add_outputs(archive: tarfile.TarFile, notes: list[str]) -> Iterator[CapturedFile]:
     for name, argv in _COMMANDS.items():
         done = proc.run(argv, timeout=60)
         if done.code != 0:
             notes.append(f"no {name}: `{done.command}` ended with code {done.code}: {done.error_text.strip()[-200:]}")
             continue
-        archive.addfile(_member(name, len(done.stdout)), io.BytesIO(done.stdout))
-        yield File(name=name, size=len(done.stdout), sha256=hashlib.sha256(done.stdout).hexdigest())
+        archive.addfile(_build_member(name, len(done.stdout)), io.BytesIO(done.stdout))
+        yield CapturedFile(name=name, size=len(done.stdout), sha256=hashlib.sha256(done.stdout).hexdigest())
 
 
-def _write(path: Path, text: str) -> None:
-    """Whole or not at all."""
+def _write_whole(path: Path, text: str) -> None:
+    """Write the whole file or nothing. It stays private: the command of a session may hold secrets."""
     with tempfile.NamedTemporaryFile(
         "w", dir=path.parent, prefix=".capture-", delete=False, encoding="utf-8"
     ) as stream:

@@ -41,7 +41,7 @@ class Serve(Record):
     expect: Expected
 
     @model_validator(mode="after")
-    def _holds(self) -> Serve:
+    def _check_steps(self) -> Serve:
         if list(self.concurrency) != sorted(set(self.concurrency)):
             raise ValueError("concurrency must rise: the first failure ends it")
         if self.fails_at is not None and self.fails_at not in self.concurrency:
@@ -75,7 +75,7 @@ class Experiment(Record):
     side: tuple[Side, Side]
 
     @model_validator(mode="after")
-    def _holds(self) -> Experiment:
+    def _check_labels(self) -> Experiment:
         if self.side[0].label == self.side[1].label:
             raise ValueError(f"both sides are labelled {self.side[0].label!r}")
         return self
@@ -91,7 +91,7 @@ class UpstreamTests(Record):
     repeats: Positive = Field(default=3, description="how often a test that failed runs in all")
 
     @model_validator(mode="after")
-    def _inside(self) -> UpstreamTests:
+    def _check_paths(self) -> UpstreamTests:
         for path in (*self.select, *self.files):
             if path.startswith(("/", "-")) or ".." in path.partition("::")[0].split("/"):
                 raise ValueError(f"{path!r} must be a path inside the repository")

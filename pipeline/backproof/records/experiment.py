@@ -1,4 +1,4 @@
-"""What experiments leave in the run folder. Here, below the story, which shows it."""
+"""What experiments leave in the run folder, as data: the loaded run shows it."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class SideResult(Record):
     arm: Arm
     failed: int
     ran: int
-    not_counted: int = Field(default=0, description="rounds that say nothing: errors, another fault")
+    not_counted: int = Field(default=0, description="rounds that show nothing: errors, another fault")
     by_load: dict[str, tuple[int, int]] = Field(default={}, description="per concurrency: failed, ran")
 
 
@@ -53,12 +53,12 @@ class ExperimentRecord(Record):
     @property
     def rules_out(self) -> tuple[str, ...]:
         """Hypotheses that the rounds leave no room for. "Not reproduced" and "undecided" rule nothing out."""
-        found = []
+        ruled_out = []
         if self.kind in {"switch", "gradual"}:
-            found.append(f"{self.variable} makes no difference")
-        if self.kind in {"gradual", "no-effect"} and all(each.failed for each in self.sides):
-            found.append(f"the fault comes with one value of {self.variable} only")
-        return tuple(found)
+            ruled_out.append(f"{self.variable} makes no difference")
+        if self.kind in {"gradual", "no-effect"} and all(side.failed for side in self.sides):
+            ruled_out.append(f"the fault comes with one value of {self.variable} only")
+        return tuple(ruled_out)
 
 
 class ExperimentsRecord(Record):

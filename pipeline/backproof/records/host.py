@@ -1,4 +1,4 @@
-"""What a comparison of a host with the validated baseline says, as frozen data. No I/O."""
+"""The comparison of a host with the validated baseline, as frozen data. No I/O."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Verdict = Literal["same", "newer", "older", "different", "missing", "extra", "no
 
 
 class Reading(Record):
-    """A version that was read, or why not."""
+    """A version that was read, or the reason why it was not."""
 
     name: str
     value: str | None
@@ -43,9 +43,10 @@ class DoctorRecord(Record):
 
     @property
     def sentence(self) -> str:
-        rows = [each for each in self.deviations if each.verdict != "extra"]
+        rows = [row for row in self.deviations if row.verdict != "extra"]
         if not rows:
             return "the baseline names nothing to compare"
-        unread = sum(each.verdict == "not read" for each in rows)
-        off = sum(each.verdict not in {"same", "not read"} for each in rows)
-        return f"{len(rows)} compared with the baseline: {off} deviate{'s' if off == 1 else ''}, {unread} not read; a deviation is not a cause"
+        unread = sum(row.verdict == "not read" for row in rows)
+        off = sum(row.verdict not in {"same", "not read"} for row in rows)
+        deviate = "deviates" if off == 1 else "deviate"
+        return f"{len(rows)} compared with the baseline: {off} {deviate}, {unread} not read; a deviation is not a cause"

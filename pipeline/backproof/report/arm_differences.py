@@ -9,8 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from backproof.core.escape import bounded
 from backproof.core.model import Arm
+from backproof.core.plain_text import cut_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -79,7 +79,7 @@ def _remains(case: Case) -> Remark:
     text = f"{case.check} under {case.model}: still {case.observed} with the whole backport, a limit that the plan declares"
     seen = ", ".join(f"{key} {value}" for key, value in list(flat(case.observations))[:_SHOWN])
     return Remark(
-        text=f"{text}{f'; first: {bounded(case.first, 200)}' if case.first else ''}{f' (observed: {seen})' if seen else ''}",
+        text=f"{text}{f'; first: {cut_text(case.first, 200)}' if case.first else ''}{f' (observed: {seen})' if seen else ''}",
         evidence=case.evidence,
     )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from backproof.host.baseline import compare, key
+from backproof.host.baseline import compare_versions, normalise_name
 from backproof.records.host import Deviation, DoctorRecord, Reading
 
 if TYPE_CHECKING:
@@ -31,22 +31,22 @@ def drift(story: LoadedRun, baseline: Mapping[str, str], met: Sequence[tuple[str
         met: name, value, validated version and stage.
     """
     told = story.doctor.deviations if story.doctor else ()
-    said = {(key(each.name), each.found) for each in told}
-    named = {key(each.name) for each in told}
+    said = {(normalise_name(each.name), each.found) for each in told}
+    named = {normalise_name(each.name) for each in told}
     mine = tuple(Drift(row=each, stage=story.registry.name_of(DoctorRecord)) for each in told)
     return (*mine, *(each for each in _met(baseline, met) if _is_new(each.row, said, named)))
 
 
 def _met(baseline: Mapping[str, str], met: Sequence[tuple[str, str, str, str]]) -> tuple[Drift, ...]:
     readings = [Reading(name=name, value=value, source=f"stage {stage}") for name, value, _, stage in met]
-    stages = {key(name): stage for name, _, _, stage in met}
-    rows = compare(readings, baseline) if readings else ()
-    return tuple(Drift(row=each, stage=stages.get(key(each.name), "")) for each in rows)
+    stages = {normalise_name(name): stage for name, _, _, stage in met}
+    rows = compare_versions(readings, baseline) if readings else ()
+    return tuple(Drift(row=each, stage=stages.get(normalise_name(each.name), "")) for each in rows)
 
 
 def _is_new(row: Deviation, said: set[tuple[str, str | None]], named: set[str]) -> bool:
     """A stage that read nothing adds nothing to a doctor who looked."""
-    name = key(row.name)
+    name = normalise_name(row.name)
     return (name, row.found) not in said and not (row.found is None and name in named)
 
 

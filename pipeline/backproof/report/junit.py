@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 from junit_xml import TestCase, TestSuite, to_xml_report_string
 from junitparser import JUnitXml
 
-from backproof.core.escape import bounded, plain
 from backproof.core.model import Arm, Outcome, StageRole
+from backproof.core.plain_text import cut_text, strip_controls
 from backproof.core.redaction import redact
 from backproof.rundir.subject import contradictions
 from backproof.verdict.run_verdict import case_outcome, stage_outcome
@@ -105,4 +105,4 @@ def _mark(case: TestCase, outcome: Outcome, message: str) -> TestCase:
 
 def _clean(text: str) -> str:
     """junit-xml takes the escape character out and leaves the rest of a colour; and XML cannot hold a surrogate."""
-    return bounded(plain(redact(text)), _LIMIT)
+    return cut_text(strip_controls(redact(text)), _LIMIT)

@@ -18,6 +18,7 @@ from markupsafe import Markup
 
 from backproof import __version__
 from backproof.core import escape
+from backproof.core.plain_text import cut_text, strip_controls
 from backproof.core.plural import counted
 from backproof.core.redaction import publishable, redact, secrets
 from backproof.report.timeline import Timeline
@@ -84,7 +85,7 @@ def page(story: LoadedRun, plan: Plan) -> str:
 def merged(found: Merged) -> str:
     """Several runs beside each other, in Markdown."""
     env = {f"TOKEN_{index}": value for index, value in enumerate(secrets())}
-    environment = markdown_environment(lambda value: publishable(escape.plain(str(value)[:_LONGEST]), env=env))
+    environment = markdown_environment(lambda value: publishable(strip_controls(str(value)[:_LONGEST]), env=env))
     text = environment.get_template("merged.md.j2").render(merged=found, headline=HEADLINES[found.outcome])
     return fit(_sections(text), COMMENT_LIMIT)
 
@@ -92,7 +93,7 @@ def merged(found: Merged) -> str:
 def triage_page(result: TriageResult) -> str:
     """What a triage found as one HTML file: the first scene, the timeline, the lines."""
     env = {f"TOKEN_{index}": value for index, value in enumerate(secrets())}
-    environment = html_environment(lambda value: redact(escape.plain(str(value)[:_LONGEST]), env=env))
+    environment = html_environment(lambda value: redact(strip_controls(str(value)[:_LONGEST]), env=env))
     headline, tone = TRIAGE_HEADLINES[result.outcome]
     return environment.get_template("triage.html.j2").render(
         result=result, chart=Timeline.of(result), headline=headline, tone=tone, version=__version__
@@ -115,7 +116,7 @@ def html_environment(hide: Mask) -> Environment:
     """As `markdown_environment`, for HTML."""
     hide = _remembered(hide)
     environment = _environment(finalize=lambda value: value if isinstance(value, _Hidden) else _inert(value, hide))
-    environment.filters.update(bounded=lambda text, limit: _Hidden(escape.bounded(hide(text), limit)))
+    environment.filters.update(bounded=lambda text, limit: _Hidden(cut_text(hide(text), limit)))
     environment.globals.update(refs=_html_refs)
     return environment
 
@@ -139,7 +140,7 @@ def _inert(value: Any, text: Callable[[Any], str]) -> str:
 
 def as_it_is(value: Any) -> str:
     """Hides nothing but invisible characters: for what was masked where it was made."""
-    return escape.plain(str(value)[:_LONGEST])
+    return strip_controls(str(value)[:_LONGEST])
 
 
 def _masker(story: LoadedRun) -> Mask:
@@ -148,7 +149,7 @@ def _masker(story: LoadedRun) -> Mask:
     known, named = places(story), names(story)
 
     def hide(value: Any) -> str:
-        text = escape.plain(str(value)[:_LONGEST])
+        text = strip_controls(str(value)[:_LONGEST])
         for path, word in known:
             text = text.replace(path, word)
         return publishable(text, names=named, env=env)

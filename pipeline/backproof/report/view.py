@@ -6,9 +6,9 @@ import shlex
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from backproof.core.escape import one_line
 from backproof.core.level import Level
 from backproof.core.model import Arm, Evidence, Finding, Outcome, Record
+from backproof.core.plain_text import one_line
 from backproof.devices import DEVICES
 from backproof.records.proof import DeviceInventory, FixupRecord, InstallRecord, ValidateRecord, VerifyRecord
 from backproof.report.arm_differences import Remark, observed

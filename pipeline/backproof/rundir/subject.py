@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from backproof.core.errors import PlanError
-from backproof.core.escape import bounded
+from backproof.core.plain_text import cut_text
 from backproof.records.proof import PickRecord, ValidateRecord
 
 if TYPE_CHECKING:
@@ -91,4 +91,4 @@ def _signoff(settings: Settings) -> str:
 
 def _shown(text: str) -> str:
     """A name from outside: one line without control characters, and not longer than a line."""
-    return bounded(repr(text), _LONGEST)
+    return cut_text(repr(text), _LONGEST)

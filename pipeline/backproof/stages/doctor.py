@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from backproof.core.model import Outcome, Record, StageRole
 from backproof.core.redaction import redact
-from backproof.host.compared import compare_host
+from backproof.host.baseline import compare_host
+from backproof.host.versions import read_versions
 from backproof.records.host import DoctorRecord
 from backproof.records.proof import StageResult
 
@@ -38,7 +39,8 @@ def inputs(ctx: Context) -> Mapping[str, Any]:
 
 def run(ctx: Context) -> StageResult:
     options = ctx.option(Options)
-    record = compare_host(ctx.plan.baseline, options.python or Path(ctx.settings.python), options.arguments)
+    versions = read_versions(options.python or Path(ctx.settings.python))
+    record = compare_host(ctx.plan.baseline, versions.readings, options.arguments)
     # An environment variable may hold a secret, and the file is for others to read.
     rows = tuple(
         row.model_copy(update={"found": None if row.found is None else redact(row.found)}) for row in record.deviations

@@ -31,7 +31,7 @@ REUSABLE = False
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Options:
-    """Which experiment of the plan, on which [[serve]], and the time that it may take."""
+    """One experiment of the plan with its [[serve]], and the time that it may take."""
 
     experiment: Experiment
     serve: Serve
@@ -50,13 +50,13 @@ def run(ctx: Context) -> StageResult:
     folder = ctx.ledger.stage_folder(f"{NAME}/{options.experiment.id}")
     device = devices.get(ctx.settings.device)
     with device.open_session(Path(ctx.settings.python), folder, env) as session:
-        bed = make_testbed(ctx, NAME, session, budget=options.budget.start(), env=env, model=options.model)
-        record = conduct.conduct_experiment(bed, options.experiment, options.serve, baseline.arguments)
-    return _result(ctx, record)
+        testbed = make_testbed(ctx, NAME, session, budget=options.budget.start(), env=env, model=options.model)
+        record = conduct.conduct_experiment(testbed, options.experiment, options.serve, baseline.arguments)
+    return _keep_result(ctx, record)
 
 
-def _result(ctx: Context, record: ExperimentRecord) -> StageResult:
-    """An earlier experiment of this id gives way; others stay while they have their evidence."""
+def _keep_result(ctx: Context, record: ExperimentRecord) -> StageResult:
+    """Keep the record: an earlier experiment of this id gives way; others stay while they have their evidence."""
     command = f"backproof experiment {record.id} --run {ctx.ledger.folder}"
     file = ctx.ledger.write(f"{NAME}/{record.id}/{NAME}.json", record)
     own = ctx.ledger.evidence(file, claim=f"experiment {record.id}: {record.question}", command=command)

@@ -1,4 +1,4 @@
-"""Serves the model of the plan under load, arm by arm. Not part of every run: an hour of a device host is dear.
+"""Serves the model of the plan under load, arm by arm. Not part of every run: an hour of a device host is costly.
 
 `backproof serve-check` runs it; it counts for level 4 when the device's inventory says that there was a device.
 """
@@ -15,7 +15,7 @@ from backproof.core.model import Arm, Finding, Record, StageRole
 from backproof.core.time_budget import Budget
 from backproof.records.proof import FixupRecord, InstallRecord, PickRecord, StageResult
 from backproof.records.serving import ServeRecord
-from backproof.serving import check
+from backproof.serving.check import check_serving
 from backproof.serving.run_testbed import host_facts, make_testbed
 from backproof.verdict import judge
 
@@ -35,7 +35,7 @@ REUSABLE = True
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Options:
-    """What the command line can ask for; `changes` are laid over each [[serve]] of the plan."""
+    """The options of the command line; `changes` are laid over each [[serve]] of the plan."""
 
     only: str | None = None
     which: tuple[Arm, ...] = (Arm.BASE, Arm.FIXED)
@@ -55,7 +55,7 @@ def inputs(ctx: Context) -> Mapping[str, Any]:
         "target": installed.model_dump(mode="json", exclude={"held"}),
         "python": ctx.settings.python,
         "facts": host_facts(ctx),
-        "serve": [each.model_dump(mode="json") for each in _chosen(ctx)],
+        "serve": [serve.model_dump(mode="json") for serve in _choose_tables(ctx)],
         "baseline": ctx.plan.baseline.model_dump(mode="json"),
         "arms": options.which,
         "model": options.model,
@@ -67,56 +67,52 @@ def run(ctx: Context) -> StageResult:
     device = devices.get(ctx.settings.device)
     env = {**ctx.plan.baseline.environment, **ctx.plan.verify.service.env}
     with device.open_session(Path(ctx.settings.python), ctx.ledger.stage_folder(NAME), env) as session:
-        bed = make_testbed(ctx, NAME, session, budget=options.budget.start(), env=env, model=options.model)
-        found = [
-            check.check_serving(bed, each, arguments(ctx, each), options.which, seed=options.seed)
-            for each in _chosen(ctx)
+        testbed = make_testbed(ctx, NAME, session, budget=options.budget.start(), env=env, model=options.model)
+        records = [
+            check_serving(testbed, serve, _choose_arguments(ctx, serve), options.which, seed=options.seed)
+            for serve in _choose_tables(ctx)
         ]
-    return _result(ctx, _merged(found))
+    return _keep_result(ctx, _merge_records(records))
 
 
-def _chosen(ctx: Context) -> tuple[Serve, ...]:
-    options = ctx.option(Options)
-    return tuple(serve.model_copy(update=dict(options.changes)) for serve in chosen(ctx, options.only))
-
-
-def chosen(ctx: Context, only: str | None) -> tuple[Serve, ...]:
-    """The [[serve]] tables that are meant.
+def _choose_tables(ctx: Context) -> tuple[Serve, ...]:
+    """Return the [[serve]] tables that are meant, with the changes of the command line.
 
     Raises:
         PlanError: there is none.
     """
-    found = tuple(each for each in ctx.plan.serve if only in {None, each.id})
-    if not found:
+    options = ctx.option(Options)
+    tables = tuple(serve for serve in ctx.plan.serve if options.only in {None, serve.id})
+    if not tables:
         raise PlanError(
-            f"the plan has no [[serve]]{f' {only!r}' if only else ''}",
-            why=f"there are: {', '.join(each.id for each in ctx.plan.serve) or 'none'}",
+            f"the plan has no [[serve]]{f' {options.only!r}' if options.only else ''}",
+            why=f"there are: {', '.join(serve.id for serve in ctx.plan.serve) or 'none'}",
             next_step="add [[serve]] to plan.toml (docs/hardware.md), or name another one",
         )
-    return found
+    return tuple(serve.model_copy(update=dict(options.changes)) for serve in tables)
 
 
-def arguments(ctx: Context, serve: Serve) -> tuple[str, ...]:
+def _choose_arguments(ctx: Context, serve: Serve) -> tuple[str, ...]:
     return ctx.plan.baseline.arguments if serve.arguments is None else serve.arguments
 
 
-def _merged(found: Sequence[ServeRecord]) -> ServeRecord:
-    return found[0].model_copy(
+def _merge_records(records: Sequence[ServeRecord]) -> ServeRecord:
+    return records[0].model_copy(
         update={
-            name: tuple(each for record in found for each in getattr(record, name))
+            name: tuple(item for record in records for item in getattr(record, name))
             for name in ("rounds", "cases", "not_run", "evidence")
         }
     )
 
 
-def _result(ctx: Context, record: ServeRecord) -> StageResult:
+def _keep_result(ctx: Context, record: ServeRecord) -> StageResult:
     outcome, sentence = judge.outcome(record.cases)
     whole = ctx.keep(
         record,
         claim="every round under load: arm, steps, outputs, first fault",
         command=f"backproof serve-check --run {ctx.ledger.folder}",
     )
-    findings = tuple(Finding(severity="note", text=f"not run: {each}") for each in record.not_run)
+    findings = tuple(Finding(severity="note", text=f"not run: {why}") for why in record.not_run)
     return StageResult(
         stage=NAME,
         outcome=outcome,

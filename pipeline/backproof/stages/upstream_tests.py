@@ -43,28 +43,28 @@ def inputs(ctx: Context) -> Mapping[str, Any]:
         "target": installed.model_dump(mode="json", exclude={"held"}),
         "python": ctx.settings.python,
         "facts": devices.get(ctx.settings.device).describe(Path(ctx.settings.python)),
-        "tests": _wanted(ctx).model_dump(mode="json"),
+        "tests": _require_table(ctx).model_dump(mode="json"),
     }
 
 
 def run(ctx: Context) -> StageResult:
     device = devices.get(ctx.settings.device)
     python, folder = Path(ctx.settings.python), ctx.ledger.stage_folder(NAME)
-    root = _tests_of(ctx, _wanted(ctx), folder / "root")
+    root = _export_tests(ctx, _require_table(ctx), folder / "root")
     env = {**ctx.plan.baseline.environment, **ctx.plan.verify.service.env}
     with device.open_session(python, folder, env) as session:
-        found = [_arm(ctx, session, env, root, arm) for arm in (Arm.BASE, Arm.FIXED)]
+        tests = [_run_arm(ctx, session, env, root, arm) for arm in (Arm.BASE, Arm.FIXED)]
         record = UpstreamRecord(
             device_facts=device.describe(python),
             stand_in=session.inventory is None or session.inventory.stand_in,
-            arms=tuple(found),
-            compared=compare.compare_arms(found),
+            arms=tuple(tests),
+            compared=compare.compare_arms(tests),
             spoiled=session.spoiled(),
         )
-    return _result(ctx, record)
+    return _keep_result(ctx, record)
 
 
-def _wanted(ctx: Context) -> UpstreamTests:
+def _require_table(ctx: Context) -> UpstreamTests:
     if ctx.plan.upstream_tests is None:
         raise PlanError(
             "the plan has no [upstream_tests]",
@@ -74,8 +74,8 @@ def _wanted(ctx: Context) -> UpstreamTests:
     return ctx.plan.upstream_tests
 
 
-def _tests_of(ctx: Context, wanted: UpstreamTests, root: Path) -> Path:
-    """The tests as the fixed arm has them, for both arms: a test that came with the fix must be red without it.
+def _export_tests(ctx: Context, wanted: UpstreamTests, root: Path) -> Path:
+    """Export the tests as the fixed arm has them, for both arms: a test that came with the fix must be red without it.
 
     Nothing else of the repository lies beside them: a package folder there would be found before the installed target.
     """
@@ -84,22 +84,22 @@ def _tests_of(ctx: Context, wanted: UpstreamTests, root: Path) -> Path:
     for stale in (root, whole):
         shutil.rmtree(stale, ignore_errors=True)
     ctx.store.export(fixed.head_tree, whole)
-    for each in wanted.files:
-        target = root / each
+    for path in wanted.files:
+        target = root / path
         target.parent.mkdir(parents=True, exist_ok=True)
-        if not (whole / each).exists():
+        if not (whole / path).exists():
             raise PlanError(
-                f"upstream_tests.files: the repository has no {each}",
+                f"upstream_tests.files: the repository has no {path}",
                 why="the fixed tree was looked at",
                 next_step="correct [upstream_tests] in plan.toml",
             )
-        (whole / each).replace(target)
+        (whole / path).replace(target)
     shutil.rmtree(whole)
     return root
 
 
-def _arm(ctx: Context, session: Session, env: Mapping[str, str], root: Path, arm: Arm) -> ArmTests:
-    wanted = _wanted(ctx)
+def _run_arm(ctx: Context, session: Session, env: Mapping[str, str], root: Path, arm: Arm) -> ArmTests:
+    wanted = _require_table(ctx)
     work = ctx.ledger.stage_folder(f"{NAME}/{arm}")
     ctx.say(f"    arm {arm}: {len(wanted.select)} selections of the target's own tests")
     with arms.installed(ctx, arm) as hashes:
@@ -113,45 +113,43 @@ def _arm(ctx: Context, session: Session, env: Mapping[str, str], root: Path, arm
             select=wanted.select,
             timeout=wanted.timeout,
         )
-        found = run_arm(
-            ArmJob(
-                plan=wanted,
-                test_job=test_job,
-                arm=arm,
-                hashes=hashes,
-                prepare=lambda name: session.prepare_process(arm, name),
-                say=ctx.say,
-            )
+        job = ArmJob(
+            plan=wanted,
+            test_job=test_job,
+            arm=arm,
+            hashes=hashes,
+            prepare=lambda name: session.prepare_process(arm, name),
+            say=ctx.say,
         )
-    return found.model_copy(update={"evidence": _evidence(ctx, work, arm)})
+        tests = run_arm(job)
+    return tests.model_copy(update={"evidence": _collect_evidence(ctx, work, arm)})
 
 
-def _evidence(ctx: Context, work: Path, arm: Arm) -> tuple[Evidence, ...]:
-    files = sorted(each for each in work.iterdir() if each.is_file() and each.name.endswith((".xml", ".jsonl", ".log")))
+def _collect_evidence(ctx: Context, work: Path, arm: Arm) -> tuple[Evidence, ...]:
+    files = sorted(path for path in work.iterdir() if path.is_file() and path.suffix in {".xml", ".jsonl", ".log"})
     claim = f"what the target's own tests showed on {arm}"
-    return tuple(ctx.ledger.evidence(each, claim=claim, command=f"pytest on {arm}") for each in files)
+    return tuple(ctx.ledger.evidence(path, claim=claim, command=f"pytest on {arm}") for path in files)
 
 
-def _result(ctx: Context, record: UpstreamRecord) -> StageResult:
+def _keep_result(ctx: Context, record: UpstreamRecord) -> StageResult:
     outcome, sentence = compare.judge_tests(record.arms, record.compared, record.spoiled)
     merged = ctx.ledger.write_text(f"{NAME}/junit.xml", compare.build_junit(record.arms, record.compared))
     command = f"backproof upstream-tests --run {ctx.ledger.folder}"
     evidence = [
         ctx.keep(record, claim="each of the target's own tests on base and fixed", command=command),
         ctx.ledger.evidence(merged, claim="the same as JUnit, a suite per arm", command=command),
-        *(each for arm in record.arms for each in arm.evidence),
+        *(item for arm in record.arms for item in arm.evidence),
     ]
-    notable = [each for each in record.compared if each.verdict != "fine"]
     return StageResult(
         stage=NAME,
         outcome=outcome,
         sentence=sentence,
         evidence=tuple(evidence),
-        findings=tuple(_finding(each) for each in notable[:_SHOWN]),
+        findings=tuple(_build_finding(test) for test in record.changed[:_SHOWN]),
     )
 
 
-def _finding(test: Compared) -> Finding:
+def _build_finding(test: Compared) -> Finding:
     if test.verdict == "regression":
         return Finding(severity="fail", text=test.sentence)
     return Finding(severity="note" if test.verdict == "mended" else "warning", text=test.sentence)

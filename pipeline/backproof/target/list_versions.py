@@ -32,7 +32,7 @@ def _described(module: str, distribution: str) -> dict[str, Any]:
         version: str | None = metadata.version(distribution)
         why = ""
     except metadata.PackageNotFoundError:
-        version, why = None, f"no distribution {distribution} is installed"
+        version, why = None, f"the distribution {distribution} is not installed"
     try:
         spec = find_spec(module)
     except (ImportError, ValueError) as error:

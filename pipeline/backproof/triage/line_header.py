@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Literal
 
+from backproof.core.plain_text import strip_ansi
 from backproof.triage import timestamps
 
 if TYPE_CHECKING:
@@ -26,7 +27,6 @@ _PLOG = re.compile(
     r"\[(?P<level>DEBUG|INFO|WARNING|ERROR|EVENT|TRACE|NULL|\d{1,2})\] (?P<module>[A-Z0-9_]{1,16})"
     rf"\((?P<pid>-?\d{{1,10}}),(?P<name>[^()]{{0,32}})\):\s?(?P<ts>{_DAY}\.\d{{3}}\.\d{{3}})?\s?"
 )
-_ANSI = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\x1b\][^\x07]*\x07")
 _PREFIX = re.compile(
     r"(?:\((?P<actor>[A-Za-z][\w.-]{0,40})(?: rank=(?P<vrank>\d+))?(?:,? ?pid=(?P<pid>\d+))?(?:, ip=[^)\s]*)?\) ?"
     r"|\[(?:default)?[rR]ank ?(?P<rank>\d+)\]: ?"
@@ -104,7 +104,7 @@ def read(raw: bytes) -> tuple[Head, ...]:
     """All records of one physical line, in order; at least one, for a line without a head is text."""
     line = raw[: LIMIT * 2].decode("utf-8", "replace").rstrip("\r\n")[:LIMIT]
     if "\x1b" in line:
-        line = _ANSI.sub("", line)
+        line = strip_ansi(line)
     if "\r" in line:  # a progress bar: the terminal shows what follows the last return
         line = line.rsplit("\r", 1)[1] if line.rsplit("\r", 1)[1].strip() else line.replace("\r", "")
     found = list(_PLOG.finditer(line))

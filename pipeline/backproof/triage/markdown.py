@@ -9,6 +9,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
+from backproof.core.plain_text import one_line
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
@@ -21,9 +23,7 @@ _LONG: Final = 300
 
 def code(text: str) -> str:
     """Text as a code span that it cannot leave, also in a table."""
-    plain = "".join(sign if sign.isprintable() else "\N{REPLACEMENT CHARACTER}" for sign in text[:_LONG]).replace(
-        "|", "\N{BROKEN BAR}"
-    )
+    plain = one_line(text[:_LONG]).replace("|", "\N{BROKEN BAR}")
     fence = "`" * (max((len(run) for run in _TICKS.findall(plain)), default=0) + 1)
     return f"{fence} {plain or ' '} {fence}"
 
@@ -54,7 +54,13 @@ def _headline(result: TriageResult) -> str:
     return f"**{_TITLES[result.outcome]}** (confidence: {result.confidence}): {code(result.verdict)}"
 
 
-_TITLES: Final = {"first-scene": "First scene found", "only-echoes": "Only echoes", "nothing": "No failure found"}
+_TITLES: Final = {
+    "first-scene": "First scene found",
+    "errors": "Errors, and no first fault among them",
+    "only-echoes": "Only echoes",
+    "healthy": "No failure found",
+    "unread": "Not read to the end: it could not be told",
+}
 
 
 def _scene(result: TriageResult) -> str:

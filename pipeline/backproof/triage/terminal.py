@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Final
 from rich.table import Table
 from rich.text import Text
 
+from backproof.core.plain_text import escape_line
+
 if TYPE_CHECKING:
     from rich.console import Console
 
@@ -25,36 +27,33 @@ _RANKS: Final = 32
 _SHAPES: Final = 10
 
 
-def plain(text: str) -> str:
-    """Without control characters: a log must not move the cursor."""
-    return "".join(sign if sign.isprintable() else "\N{REPLACEMENT CHARACTER}" for sign in text)
-
-
 def show(result: TriageResult, console: Console) -> None:
     """Prints the answer, the first scene first."""
     _headline(result, console)
     for reason in result.why:
-        console.print(Text(f"  because {plain(reason)}"))
+        console.print(Text(f"  because {escape_line(reason)}"))
     if result.advice:
         console.print(Text(f"  next: {result.advice}"))
     for table in (_lines(result), _hypotheses(result), _ranks(result), _shapes(result)):
         if table.row_count:
             console.print(table)
     for note in result.notes:
-        console.print(Text(f"note: {plain(note)}", style="dim"))
+        console.print(Text(f"note: {escape_line(note)}", style="dim"))
 
 
 def _headline(result: TriageResult, console: Console) -> None:
     first = result.first_scene
     if first is None:
-        console.print(Text(plain(result.verdict), style="bold green" if result.outcome == "nothing" else "bold yellow"))
+        console.print(
+            Text(escape_line(result.verdict), style="bold green" if result.outcome == "healthy" else "bold yellow")
+        )
         return
     console.print(
-        Text(f"{plain(first.file)}:{first.line}", style="bold red"),
+        Text(f"{escape_line(first.file)}:{first.line}", style="bold red"),
         Text(f"{first.kind}, confidence {result.confidence}"),
     )
-    console.print(Text(f"  {plain(result.verdict)}"))
-    console.print(Text(f"  {first.time or 'no clock'}  {plain(first.text)}", style="dim"))
+    console.print(Text(f"  {escape_line(result.verdict)}"))
+    console.print(Text(f"  {first.time or 'no clock'}  {escape_line(first.text)}", style="dim"))
     if result.chain:
         console.print(Text("  codes: " + " -> ".join(f"{each.code} ({each.meaning})" for each in result.chain)))
 
@@ -65,7 +64,7 @@ def _lines(result: TriageResult) -> Table:
         if lines:
             more = f" +{len(lines) - _LISTED}" if len(lines) > _LISTED else ""
             table.add_row(
-                Text(name, style=_COLOURS[name]), str(len(lines)), Text(plain(" ".join(lines[:_LISTED]) + more))
+                Text(name, style=_COLOURS[name]), str(len(lines)), Text(escape_line(" ".join(lines[:_LISTED]) + more))
             )
     return table
 
@@ -83,7 +82,7 @@ def _ranks(result: TriageResult) -> Table:
         cells = [
             str(each.rank),
             str(each.device),
-            plain(f"{each.host} {each.process}".strip()),
+            escape_line(f"{each.host} {each.process}".strip()),
             str(each.errors),
             each.first or "-",
         ]
@@ -96,5 +95,5 @@ def _ranks(result: TriageResult) -> Table:
 def _shapes(result: TriageResult) -> Table:
     table = Table("count", "error, digits as #")
     for each in result.distribution[:_SHAPES]:
-        table.add_row(str(each.count), Text(plain(each.text)))
+        table.add_row(str(each.count), Text(escape_line(each.text)))
     return table

@@ -13,6 +13,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
+from backproof.core.plain_text import strip_controls
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
@@ -50,7 +52,7 @@ class Actions:
     @contextmanager
     def group(self, title: str) -> Iterator[None]:
         """Lines that Actions folds under a title."""
-        self.write(f"::group::{_data(title)}")
+        self.write(f"::group::{_message(title)}")
         try:
             yield
         finally:
@@ -80,7 +82,7 @@ class Actions:
         for kind, found in kinds.items():
             room = ANNOTATIONS if len(found) <= ANNOTATIONS else ANNOTATIONS - 1
             for each in found[:room]:
-                self.write(f"::{kind} title={_property(each.where or 'Backproof')}::{_data(each.text)}")
+                self.write(f"::{kind} title={_property(each.where) or 'Backproof'}::{_message(each.text)}")
             if more := len(found[room:]):
                 self.write(f"::{kind} title=Backproof::{more} more, in the job summary and in run.json")
 
@@ -130,5 +132,10 @@ def _data(text: str) -> str:
     return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
 
 
+def _message(text: str) -> str:
+    """Escape text that is shown; a value to mask stays what it is."""
+    return _data(strip_controls(text))
+
+
 def _property(text: str) -> str:
-    return _data(text).replace(":", "%3A").replace(",", "%2C")
+    return _message(text).replace(":", "%3A").replace(",", "%2C")

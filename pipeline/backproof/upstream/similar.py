@@ -6,7 +6,6 @@ faults end in one code.
 
 from __future__ import annotations
 
-import json
 import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
@@ -180,10 +179,8 @@ def _other_codes(text: str, ours: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(f"code {each}" for each in seen if each not in ours and any(each[:3] == own[:3] for own in ours))[:3]
 
 
-def as_json(wanted: Fingerprint, rows: tuple[Alike, ...]) -> str:
-    """The result for programs."""
+def result_facts(wanted: Fingerprint, rows: tuple[Alike, ...]) -> dict[str, Any]:
+    """Return the result for programs."""
     fields = ("number", "title", "url", "state", "kind", "score", "shared", "differs")
     listed: list[dict[str, Any]] = [{name: getattr(each, name) for name in fields} for each in rows]
-    return json.dumps(
-        {"schema_version": 1, "fingerprint": wanted.shown, "similar": listed}, indent=2, ensure_ascii=False
-    )
+    return {"schema_version": 1, "fingerprint": wanted.shown, "similar": listed}

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from junitparser import Error, Failure, JUnitXml, Skipped, TestCase, TestSuite
 
-from backproof.core.escape import plain
 from backproof.core.model import Arm, Outcome
+from backproof.core.plain_text import strip_controls
 from backproof.core.redaction import redact
 from backproof.records.upstream_tests import Compared
 from backproof.upstream_tests.worker import junit_name
@@ -111,4 +111,4 @@ def _build_case(arm: Arm, test: OwnTest, compared: Compared | None) -> TestCase:
 
 
 def _clean_text(text: str) -> str:
-    return plain(redact(text))[:4000]
+    return strip_controls(redact(text))[:4000]

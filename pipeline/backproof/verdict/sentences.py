@@ -44,7 +44,9 @@ HEADLINES = {
 TRIAGE_HEADLINES = {
     "first-scene": ("First scene found", "fail"),
     "only-echoes": ("Only echoes: the cause is not in these files", "inconclusive"),
-    "nothing": ("No failure found", "pass"),
+    "errors": ("Errors, and no first fault among them", "inconclusive"),
+    "healthy": ("No failure found", "pass"),
+    "unread": ("Not read to the end: it could not be told", "error"),
 }
 """The heading of each outcome of a triage, and the tone in which it is shown."""
 NOTHING_ELSE = {

@@ -8,13 +8,10 @@ from typing import TYPE_CHECKING
 import pytest
 from backproof.core.errors import DeviceError, ExitCode
 from backproof.devices.ascend import health, npu_smi, npu_smi_fields, table
-from backproof.host import baseline
 from hypothesis import given
 from hypothesis import strategies as st
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from npu_host import FakeHost
 
 A2 = """
@@ -54,7 +51,7 @@ EMPTY = """
 
 
 def test_a_narrow_table_without_phy_id() -> None:
-    found = table.read(A2)
+    found = table.parse_table(A2)
     assert (found.tool, found.driver) == ("24.1.rc3", "24.1.rc3")
     assert [(each.device, each.health, each.memory_used) for each in found.chips] == [
         (6, "OK", 3401),
@@ -65,7 +62,7 @@ def test_a_narrow_table_without_phy_id() -> None:
 
 
 def test_a_wide_table_with_two_chips_a_card() -> None:
-    found = table.read(A3)
+    found = table.parse_table(A3)
     assert found.driver == "26.0.rc2"
     assert [(each.npu, each.chip, each.physical) for each in found.chips] == [(0, 0, 0), (0, 1, 1)]
     assert [each.power_watts for each in found.chips] == [160.0, None]
@@ -73,7 +70,7 @@ def test_a_wide_table_with_two_chips_a_card() -> None:
 
 
 def test_missing_fields_are_none_and_lost_rows_are_told() -> None:
-    found = table.read(EMPTY)
+    found = table.parse_table(EMPTY)
     (chip,) = found.chips
     assert (chip.label, chip.health, chip.temperature, chip.memory_used, chip.bus) == (
         "NPU 3 chip 1",
@@ -83,22 +80,22 @@ def test_missing_fields_are_none_and_lost_rows_are_told() -> None:
         None,
     )
     assert found.unread == ("NPU 5: its chip row is missing",)
-    assert health.unwell(found.chips) == ("NPU 3 chip 1: health is not told",)
+    assert health.find_unwell(found.chips) == ("NPU 3 chip 1: health is not told",)
 
 
 @given(st.text(alphabet="|+-= 019AaNPU:./\n%Version", max_size=400))
 def test_no_table_can_make_it_fail(text: str) -> None:
-    for chip in table.read(text).chips:
+    for chip in table.parse_table(text).chips:
         assert chip.label
-    npu_smi_fields.health(text)
-    npu_smi_fields.mapping(text)
+    npu_smi_fields.parse_health(text)
+    npu_smi_fields.parse_mapping(text)
 
 
 @pytest.mark.parametrize("wide", [True, False])
 @pytest.mark.parametrize("per_card", [1, 2])
 def test_every_chip_of_both_widths_is_found(fake_host: FakeHost, wide: bool, per_card: int) -> None:
     fake_host.set(wide=wide, cards=8, chips=per_card)
-    found, _ = npu_smi.info()
+    found, _ = npu_smi.read_table()
     assert [each.device for each in found.chips] == list(range(8 * per_card))
     assert {each.health for each in found.chips} == {"OK"}
     assert found.stand_in
@@ -106,20 +103,20 @@ def test_every_chip_of_both_widths_is_found(fake_host: FakeHost, wide: bool, per
 
 def test_the_forms_give_health_per_chip_and_the_mapping(fake_host: FakeHost) -> None:
     fake_host.set(health={"3.1": "Warning"})
-    answer = npu_smi.ask("info", "-t", "health", "-i", "3")
-    assert npu_smi_fields.health(answer.text) == {(3, 0): "OK", (3, 1): "Warning"}
-    rows = npu_smi_fields.mapping(npu_smi.ask("info", "-m").text)
+    answer = npu_smi.ask_tool("info", "-t", "health", "-i", "3")
+    assert npu_smi_fields.parse_health(answer.text) == {(3, 0): "OK", (3, 1): "Warning"}
+    rows = npu_smi_fields.parse_mapping(npu_smi.ask_tool("info", "-m").text)
     assert [(each.npu, each.chip, each.physical) for each in rows[:3]] == [(0, 0, 0), (0, 1, 1), (1, 0, 2)]
 
 
 def test_an_older_form_opens_with_the_chip() -> None:
     text = "NPU ID : 2\nChip ID : 0\nHealth : OK\nChip ID : 1\nHealth : Alarm\n"
-    assert npu_smi_fields.health(text) == {(2, 0): "OK", (2, 1): "Alarm"}
+    assert npu_smi_fields.parse_health(text) == {(2, 0): "OK", (2, 1): "Alarm"}
 
 
 def test_a_management_chip_has_no_logical_number() -> None:
     text = "NPU ID   Chip ID   Chip Logic ID   Chip Phy-ID   Chip Name\n0 2 - - Mcu\n1 0 4 5 Ascend 910\n"
-    first, second = npu_smi_fields.mapping(text)
+    first, second = npu_smi_fields.parse_mapping(text)
     assert (first.logical, first.physical, first.name) == (None, None, "Mcu")
     assert (second.logical, second.physical, second.name) == (4, 5, "Ascend 910")
 
@@ -128,7 +125,7 @@ def test_a_hung_program_is_an_error_in_time(fake_host: FakeHost) -> None:
     fake_host.set(hang=30)
     started = time.monotonic()
     with pytest.raises(DeviceError, match="no NPU") as caught:
-        npu_smi.info(timeout=0.5)
+        npu_smi.read_table(timeout=0.5)
     assert time.monotonic() - started < 10
     assert "gave no answer" in caught.value.why
     assert caught.value.exit_code is ExitCode.ERROR
@@ -137,13 +134,4 @@ def test_a_hung_program_is_an_error_in_time(fake_host: FakeHost) -> None:
 def test_a_table_without_chips_is_an_error(fake_host: FakeHost) -> None:
     fake_host.set(cards=0)
     with pytest.raises(DeviceError, match="names no chip"):
-        npu_smi.info()
-
-
-def test_cann_is_found_where_newer_toolkits_install(tmp_path: Path) -> None:
-    ascend = tmp_path / "usr" / "local" / "Ascend"
-    for name in ("cann-9.1.0", "cann-9.10.0", "cann-9.2.0"):
-        (ascend / name).mkdir(parents=True)
-        (ascend / name / "ascend_toolkit_install.info").write_text(f"version={name[5:]}\n", encoding="utf-8")
-    read = {each.name: each for each in baseline.read(None, root=tmp_path, env={})}
-    assert read["CANN"].value == "9.10.0"
+        npu_smi.read_table()

@@ -15,7 +15,7 @@ from backproof.core.model import Arm
 from backproof.devices import DEVICES
 from backproof.devices.ascend import health, inventory, lock, session, table
 from backproof.devices.ascend.npu_host import find_nodes
-from backproof.devices.ascend.software import ask
+from backproof.host.software import read_software
 
 if TYPE_CHECKING:
     from npu_host import FakeHost
@@ -25,30 +25,30 @@ PYTHON = Path(sys.executable)
 
 def test_two_runs_never_have_one_chip(tmp_path: Path) -> None:
     with (
-        lock.held([3, 1], place=tmp_path),
+        lock.hold_chips([3, 1], folder=tmp_path),
         pytest.raises(DeviceError, match="chip 3 is held") as caught,
-        lock.held([2, 3], place=tmp_path),
+        lock.hold_chips([2, 3], folder=tmp_path),
     ):
         pass
     assert f"pid {os.getpid()}" in caught.value.why
-    with lock.held([2, 3], place=tmp_path), lock.held([0, 1], place=tmp_path):
+    with lock.hold_chips([2, 3], folder=tmp_path), lock.hold_chips([0, 1], folder=tmp_path):
         pass
 
 
 def test_a_killed_run_lets_go_of_its_chips(tmp_path: Path) -> None:
     text = (
         "import pathlib, sys, time\nfrom backproof.devices.ascend import lock\n"
-        "with lock.held([0], place=pathlib.Path(sys.argv[1])):\n    print('held', flush=True)\n    time.sleep(60)\n"
+        "with lock.hold_chips([0], folder=pathlib.Path(sys.argv[1])):\n    print('held', flush=True)\n    time.sleep(60)\n"
     )
     holder = subprocess.Popen([sys.executable, "-c", text, str(tmp_path)], stdout=subprocess.PIPE, text=True)
     with holder:
         assert holder.stdout is not None
         assert holder.stdout.readline() == "held\n"
-        with pytest.raises(DeviceError), lock.held([0], place=tmp_path):
+        with pytest.raises(DeviceError), lock.hold_chips([0], folder=tmp_path):
             pass
         holder.send_signal(signal.SIGKILL)
         holder.wait(10)
-        with lock.held([0], place=tmp_path):
+        with lock.hold_chips([0], folder=tmp_path):
             pass
 
 
@@ -112,10 +112,10 @@ def test_each_process_gets_a_log_folder_of_its_own(fake_host: FakeHost, tmp_path
 
 
 def test_the_inventory_says_what_it_could_not_read(fake_host: FakeHost) -> None:
-    hardware = inventory.take(PYTHON)
+    hardware = inventory.read_hardware(PYTHON)
     assert hardware.runtime.value is None
     assert any(each.startswith("CANN: ") for each in hardware.unread)
-    assert any("fla_npu: no distribution fla-npu" in each for each in hardware.unread)
+    assert any("fla_npu: the distribution fla-npu is not installed" in each for each in hardware.unread)
     assert hardware.driver.source == "npu-smi info"
     assert hardware.place.boot_id
 
@@ -127,25 +127,25 @@ def test_the_target_interpreter_tells_versions_and_hashes_and_is_not_imported(tm
     (package / "lib" / "ops.so").write_bytes(b"\x7fELF one")
     (tmp_path / "fla_npu-1.4.dist-info").mkdir()
     (tmp_path / "fla_npu-1.4.dist-info" / "METADATA").write_text("Metadata-Version: 2.1\nName: fla-npu\nVersion: 1.4\n")
-    first = ask(PYTHON, {"PYTHONPATH": str(tmp_path)}).packages["fla_npu"]
+    first = read_software(PYTHON, {"PYTHONPATH": str(tmp_path)}).packages["fla_npu"]
     assert (first.version, first.libraries, first.why) == ("1.4", 1, "")
     (package / "lib" / "ops.so").write_bytes(b"\x7fELF two")
-    second = ask(PYTHON, {"PYTHONPATH": str(tmp_path)}).packages["fla_npu"]
+    second = read_software(PYTHON, {"PYTHONPATH": str(tmp_path)}).packages["fla_npu"]
     assert second.sha256 == first.sha256
     assert second.libraries_sha256 != first.libraries_sha256
 
 
 def test_an_interpreter_that_cannot_answer_is_a_reason() -> None:
-    assert "127" in ask(Path("/nonexistent/python")).why
+    assert "127" in read_software(Path("/nonexistent/python")).why
 
 
 def test_a_stand_in_says_so_and_one_that_does_not_is_caught_by_the_missing_device_nodes(fake_host: FakeHost) -> None:
-    marked = inventory.take(PYTHON)
+    marked = inventory.read_hardware(PYTHON)
     assert marked.stand_in
-    assert inventory.record(marked).stand_in
-    assert "says itself" in inventory.described(marked)["stand-in"]
+    assert inventory.build_inventory(marked).stand_in
+    assert "says itself" in inventory.describe_hardware(marked)["stand-in"]
     fake_host.set(mark=False)
-    forged = inventory.take(PYTHON)
+    forged = inventory.read_hardware(PYTHON)
     assert not forged.table.stand_in
     assert forged.stand_in
     assert "no device node" in forged.stand_in_why
@@ -170,5 +170,5 @@ def test_chips_are_chosen_by_their_number() -> None:
     chips = [
         table.Chip(npu=n, chip=c, physical=2 * n + c, name="Ascend910", health="OK") for n in (1, 0) for c in (0, 1)
     ]
-    assert [each.device for each in health.selected(chips, "3, 0")] == [0, 3]
-    assert len(health.selected(chips, None)) == 4
+    assert [each.device for each in health.select_chips(chips, "3, 0")] == [0, 3]
+    assert len(health.select_chips(chips, None)) == 4

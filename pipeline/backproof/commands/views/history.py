@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import click
 from rich.table import Table
 from rich.text import Text
 
-from backproof.commands.output import console, say
-from backproof.core.escape import plain
+from backproof.commands.output import console, print_line, print_text, say
+from backproof.core.plain_text import escape_line
 from backproof.core.plural import counted
 from backproof.history.simulate import Landing
 
@@ -26,20 +25,16 @@ if TYPE_CHECKING:
     )
 
 
-def _print(text: str) -> None:
-    click.echo(plain(text))
-
-
 def survey(found: SurveyRecord) -> None:
     out = console()
     for sha, subject in found.commits.items():
-        table = Table(title=Text(plain(f"{sha[:12]} {subject}")), title_justify="left")
+        table = Table(title=Text(escape_line(f"{sha[:12]} {subject}")), title_justify="left")
         for heading in ("branch", "outcome", "affected", "what to know"):
             table.add_column(heading, overflow="fold")
         for row in found.rows:
             if row.commit == sha:
                 cells = (row.branch, _outcome(row), row.affected, "\n".join(_remarks(row)))
-                table.add_row(*(Text(plain(cell)) for cell in cells))
+                table.add_row(*(Text(escape_line(cell)) for cell in cells))
         out.print(table)
     for limit in found.limits:
         say(f"note: {limit}")
@@ -70,29 +65,30 @@ def _lacks(follow_ups: Sequence[FollowUp], word: str) -> Iterator[str]:
 
 
 def explanation(found: ExplainRecord) -> None:
-    _print(f"{found.fix[:12]} {found.subject}")
-    _print(found.sentence)
+    print_line(f"{found.fix[:12]} {found.subject}")
+    print_line(found.sentence)
     for each in found.causes:
-        _print(f"  {each.commit[:12]} {each.subject}\n    {each.sentence}")
+        print_line(f"  {each.commit[:12]} {each.subject}")
+        print_line(f"    {each.sentence}")
     if found.more:
-        _print(f"  and {found.more} more (--json)")
+        print_line(f"  and {found.more} more (--json)")
     for line in _lacks(found.follow_ups, "later on main:"):
-        _print(line)
+        print_line(line)
     if found.commands:
-        _print("to go on:")
+        print_line("to go on:")
         for command in found.commands:
-            _print(f"  {command}")
+            print_line(f"  {command}")
 
 
 def comparison(found: CompareRecord) -> None:
-    _print(f"{found.verdict}: {found.sentence}")
+    print_line(f"{found.verdict}: {found.sentence}")
     for each in found.suspects:
-        _print(f"  suspect: {each}")
+        print_line(f"  suspect: {each}")
     if found.range_diff:
-        _print(found.range_diff)
+        print_text(found.range_diff)
 
 
 def cancelling(found: CancellingRecord) -> None:
-    _print(found.sentence)
+    print_line(found.sentence)
     for sha, subject in found.commits.items():
-        _print(f"  {'needed' if sha in found.needed else 'not   '} {sha[:12]} {subject}")
+        print_line(f"  {'needed' if sha in found.needed else 'not   '} {sha[:12]} {subject}")

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import click
 from rich.table import Column, Table
 from rich.text import Text
 
-from backproof.commands.output import console
-from backproof.core.escape import bounded, one_line
+from backproof.commands.output import console, say
 from backproof.core.model import Arm, Outcome
+from backproof.core.plain_text import cut_text, escape_line
 from backproof.records.experiment import ExperimentsRecord
 from backproof.records.proof import VerifyRecord
 from backproof.verdict.run_verdict import case_outcome, stage_outcome
@@ -42,7 +41,7 @@ def run(story: LoadedRun) -> None:
     out = console()
     found = story.run
     out.print(_line(f"{found.title} ({found.kit}) on {found.settings.branch}"))
-    out.print(Text(one_line(found.sentence, 2000), style=f"bold {_COLOURS[found.outcome]}"))
+    out.print(Text(escape_line(found.sentence, 2000), style=f"bold {_COLOURS[found.outcome]}"))
     out.print(_line(f"levels: {_ladder(story)}"))
     for arm, summary in found.arms.items():
         out.print(
@@ -52,7 +51,7 @@ def run(story: LoadedRun) -> None:
     if story.cases:
         out.print(_cases(story.cases))
     for path in sorted(story.altered):
-        out.print(Text(f"missing or altered, and not counted: {one_line(path)}", style="red"))
+        out.print(Text(f"missing or altered, and not counted: {escape_line(path)}", style="red"))
     for name in found.files.values():
         out.print(_line(f"{story.folder}/{name}"), soft_wrap=True)
 
@@ -107,7 +106,7 @@ def _case(case: Case | None) -> Text:
         return Text("not run", style="dim")
     expected = "" if case.verdict == "as-expected" else f", {case.verdict}"
     style = "green" if case.observed == "pass" else "yellow" if case_outcome(case) is Outcome.PASS else "red"
-    return Text(one_line(f"{case.observed}{expected}"), style=style)
+    return Text(escape_line(f"{case.observed}{expected}"), style=style)
 
 
 def stage(story: LoadedRun, found: StageResult) -> None:
@@ -123,12 +122,12 @@ def stage(story: LoadedRun, found: StageResult) -> None:
     for proof in found.evidence[:_LISTED]:
         lost = "  MISSING OR ALTERED" if proof.path in story.altered else ""
         out.print(_line(f"{proof.path}{lost}: {proof.claim}", "  "))
-        out.print(Text(f"    {proof.sha256}  by {one_line(proof.command)}", style="dim"))
+        out.print(Text(f"    {proof.sha256}  by {escape_line(proof.command)}", style="dim"))
 
 
 def difference(found: RunDiff) -> None:
     out = console()
-    out.print(Text(one_line(found.sentence), style="bold"))
+    out.print(Text(escape_line(found.sentence), style="bold"))
     for topic, same in found.same.items():
         rows = [each for each in found.changes if each.topic == topic]
         if rows:
@@ -144,7 +143,7 @@ def difference(found: RunDiff) -> None:
 
 def listed(found: RunList) -> None:
     if not found.runs:
-        click.echo("no runs here", err=True)
+        say("no runs here")
         return
     out = console()
     for each in found.runs:
@@ -153,7 +152,7 @@ def listed(found: RunList) -> None:
         where = f"{each.kit} on {each.branch}, {each.device}, {each.started}" if each.kit else ""
         out.print(_line(each.folder), outcome + Text(level), _line(where), soft_wrap=True)
         if each.sentence:
-            out.print(_line(bounded(each.sentence, 400), "  "))
+            out.print(_line(cut_text(each.sentence, 400), "  "))
 
 
 def _table(*names: str, title: str | None = None) -> Table:
@@ -166,4 +165,4 @@ def _coloured(outcome: Outcome) -> Text:
 
 
 def _line(text: str, indent: str = "") -> Text:
-    return Text(f"{indent}{one_line(text, 2000)}")
+    return Text(f"{indent}{escape_line(text)}")

@@ -35,7 +35,7 @@ HOSTED_RUNNER = ()
 def describe(python: Path) -> dict[str, str]:
     from backproof.devices.ascend import inventory  # noqa: PLC0415 - the help of a command names the devices: it waits for no reader of hosts
 
-    return inventory.described(inventory.take(python))
+    return inventory.describe_hardware(inventory.read_hardware(python))
 
 
 def models(plan: Plan) -> tuple[str, ...]:

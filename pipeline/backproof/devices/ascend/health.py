@@ -13,76 +13,78 @@ if TYPE_CHECKING:
     from backproof.devices.ascend.table import Chip, Table
 
 _RANKS: Final = {"OK": 0, "Warning": 1}
-"""What npu-smi says of a chip that works. Alarm, Critical, UNKNOWN and no word at all are not in it."""
+"""The states of a chip that works. Alarm, Critical, UNKNOWN and a missing state are not in it."""
 _WORST: Final = len(_RANKS)
 
 
-def selected(chips: Iterable[Chip], visible: str | None) -> tuple[Chip, ...]:
-    """The chips that ASCEND_RT_VISIBLE_DEVICES names, in the order of their numbers; all where it does not say."""
-    ordered = sorted(chips, key=lambda each: each.device)
+def select_chips(chips: Iterable[Chip], visible: str | None) -> tuple[Chip, ...]:
+    """Return the chips that ASCEND_RT_VISIBLE_DEVICES names, in the order of their numbers; all where it is not set."""
+    ordered = sorted(chips, key=lambda chip: chip.device)
     wanted = {int(part) for part in (visible or "").replace(" ", "").split(",") if part.isdigit()}
-    return tuple(each for each in ordered if each.device in wanted) or tuple(ordered)
+    return tuple(chip for chip in ordered if chip.device in wanted) or tuple(ordered)
 
 
 def _rank(chip: Chip) -> int:
     return _RANKS.get(chip.health or "", _WORST)
 
 
-def unwell(chips: Iterable[Chip]) -> tuple[str, ...]:
-    """The chips that nothing should run on; one whose health is not told is among them. A warning is only said."""
-    return tuple(_said(each) for each in chips if _rank(each) == _WORST)
+def find_unwell(chips: Iterable[Chip]) -> tuple[str, ...]:
+    """Return the chips that nothing should run on, those of unknown health among them. A warning is no reason."""
+    return tuple(_describe_health(chip) for chip in chips if _rank(chip) == _WORST)
 
 
-def _said(chip: Chip) -> str:
+def _describe_health(chip: Chip) -> str:
     return f"{chip.label}: health is {chip.health or 'not told'}"
 
 
-def busy(table: Table, chips: Iterable[Chip]) -> tuple[str, ...]:
-    """Who else works on these chips."""
-    ours = {(each.npu, each.chip) for each in chips}
+def find_holders(table: Table, chips: Iterable[Chip]) -> tuple[str, ...]:
+    """Return the processes of others on these chips."""
+    ours = {(chip.npu, chip.chip) for chip in chips}
     return tuple(
-        f"NPU {each.npu} chip {each.chip}: process {each.pid}{f' ({each.name})' if each.name else ''}"
-        for each in table.holders
-        if (each.npu, each.chip) in ours
+        f"NPU {holder.npu} chip {holder.chip}: process {holder.pid}{f' ({holder.name})' if holder.name else ''}"
+        for holder in table.holders
+        if (holder.npu, holder.chip) in ours
     )
 
 
-def require(table: Table, chips: Collection[Chip]) -> None:
+def require_usable(table: Table, chips: Collection[Chip]) -> None:
     """Start only on chips that are well and free.
 
     Raises:
         DeviceError: naming each chip that is not.
     """
-    if bad := unwell(chips):
+    if unwell := find_unwell(chips):
         raise DeviceError(
-            f"{len(bad)} of {len(chips)} chips are not well",
-            why="; ".join(bad[:8]),
+            f"{len(unwell)} of {len(chips)} chips are not well",
+            why="; ".join(unwell[:8]),
             next_step="look at `npu-smi info -t health`, reset the card, or leave it out with ASCEND_RT_VISIBLE_DEVICES",
         )
-    if held := busy(table, chips):
+    if holders := find_holders(table, chips):
         raise DeviceError(
             "the chips are in use",
-            why="; ".join(held[:8]),
+            why="; ".join(holders[:8]),
             next_step="wait for those processes, or choose other chips with ASCEND_RT_VISIBLE_DEVICES",
         )
 
 
-def went_bad(before: Collection[Chip], after: Table) -> str:
-    """What happened to the chips in between, in one sentence; empty when none is worse than before."""
-    now = {(each.npu, each.chip): each for each in after.chips}
-    pairs = [(each, now.get((each.npu, each.chip))) for each in before]
-    found = [f"{old.label} is gone" if new is None else _said(new) for old, new in pairs if _worse(old, new)]
-    return f"a card went bad during the run: {'; '.join(found[:8])}" if found else ""
+def compare_health(before: Collection[Chip], after: Table) -> str:
+    """Return what happened to the chips in between, in one sentence; empty when none is worse than before."""
+    now = {(chip.npu, chip.chip): chip for chip in after.chips}
+    pairs = [(chip, now.get((chip.npu, chip.chip))) for chip in before]
+    worse = [
+        f"{old.label} is gone" if new is None else _describe_health(new) for old, new in pairs if _is_worse(old, new)
+    ]
+    return f"a card went bad during the run: {'; '.join(worse[:8])}" if worse else ""
 
 
-def _worse(old: Chip, new: Chip | None) -> bool:
+def _is_worse(old: Chip, new: Chip | None) -> bool:
     return new is None or _rank(new) > _rank(old) or _rank(new) == _WORST
 
 
-def after(before: Collection[Chip]) -> str:
-    """As `went_bad`, from npu-smi as it answers now; a host that no longer answers is a host that went bad."""
+def check_again(before: Collection[Chip]) -> str:
+    """Compare with npu-smi as it answers now; a host that no longer answers is a host that went bad."""
     try:
-        table, _ = npu_smi.info()
+        table, _ = npu_smi.read_table()
     except DeviceError as error:
         return f"the host went bad during the run: {error.what}: {error.why}"
-    return went_bad(before, table)
+    return compare_health(before, table)

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import os
 from typing import TYPE_CHECKING, Literal
 
 from pydantic import Field
 
 from backproof.core.model import Record, Sha256
-from backproof.devices.ascend import NAME, npu_smi, software
+from backproof.devices.ascend import NAME, npu_smi
 from backproof.devices.ascend.npu_host import NpuHost, read_npu_host
-from backproof.devices.ascend.software import Software  # noqa: TC001 - pydantic reads it
 from backproof.devices.ascend.table import Table  # noqa: TC001 - pydantic reads it
-from backproof.host import baseline
+from backproof.host.software import Software  # noqa: TC001 - pydantic reads it
+from backproof.host.versions import read_versions
 from backproof.records.host import Reading
 from backproof.records.proof import DeviceInventory
 from backproof.rundir.ledger import sha256_of
@@ -39,54 +38,55 @@ class Hardware(Record):
 
     @property
     def unread(self) -> tuple[str, ...]:
-        """What could not be read, one sentence each."""
+        """One sentence for each value that could not be read."""
         facts = (self.tool, self.driver, self.firmware, self.runtime)
-        read = [f"{each.name}: {each.why}" for each in facts if each.why]
-        packages = [f"{name}: {each.why}" for name, each in self.software.packages.items() if each.why]
+        reasons = [f"{reading.name}: {reading.why}" for reading in facts if reading.why]
+        packages = [f"{name}: {package.why}" for name, package in self.software.packages.items() if package.why]
         whole = [self.software.why] if self.software.why else []
-        return (*self.table.unread, *read, *whole, *packages)
+        return (*self.table.unread, *reasons, *whole, *packages)
 
 
-def take(python: Path, env: Mapping[str, str] | None = None) -> Hardware:
-    """Read all that this host says of itself.
+def read_hardware(python: Path, env: Mapping[str, str] | None = None) -> Hardware:
+    """Read all that this host tells about itself.
 
     Raises:
         DeviceError: npu-smi is not there, failed or hung. Everything else that is missing is a reason in the record.
     """
-    table, _ = npu_smi.info()
-    program = npu_smi.path()
-    read = {each.name: each for each in baseline.read(None, env={**os.environ, **(env or {})})}
-    where = read_npu_host()
-    why = _no_device(table, where)
+    table, answer = npu_smi.read_table()
+    program = npu_smi.find_program()
+    versions = read_versions(python, env=env, npu_smi=answer.text)
+    host = read_npu_host()
+    why = _explain_stand_in(table, host)
     return Hardware(
-        place=where,
+        place=host,
         table=table,
-        tool=_tool(table, program),
+        tool=_read_tool(table, program),
         tool_sha256=sha256_of(program) if program else None,
-        driver=read["driver"],
-        firmware=read["firmware"],
-        runtime=read["CANN"],
-        software=software.ask(python, env),
+        driver=versions.driver,
+        firmware=versions.firmware,
+        runtime=versions.runtime,
+        software=versions.software,
         stand_in=bool(why),
         stand_in_why=why,
     )
 
 
-def _tool(table: Table, program: Path | None) -> Reading:
+def _read_tool(table: Table, program: Path | None) -> Reading:
     why = "" if table.tool else "npu-smi names no version of its own"
     return Reading(name="npu-smi", value=table.tool, source=str(program or ""), why=why)
 
 
-def _no_device(table: Table, where: NpuHost) -> str:
+def _explain_stand_in(table: Table, host: NpuHost) -> str:
+    """Return why this is no device; empty when it is one."""
     if table.stand_in:
         return "npu-smi says itself that it is a stand-in"
-    # Whoever forgets the mark is caught here: the driver makes a character device per chip.
-    return "" if where.nodes else "npu-smi answered, but the driver has made no device node /dev/davinci<N>"
+    # A stand-in that does not say so is caught here: the driver makes a character device per chip.
+    return "" if host.nodes else "npu-smi answered, but the driver has made no device node /dev/davinci<N>"
 
 
-def record(hardware: Hardware) -> DeviceInventory:
-    """What the verdict asks for; an empty driver or runtime keeps the run at level 2."""
-    packages = {name: each.version for name, each in hardware.software.packages.items() if each.version}
+def build_inventory(hardware: Hardware) -> DeviceInventory:
+    """Return the facts that the verdict asks for; an empty driver or runtime keeps the run at level 2."""
+    packages = {name: package.version for name, package in hardware.software.packages.items() if package.version}
     facts = {"firmware": hardware.firmware.value, "npu-smi": hardware.tool.value, "kernel": hardware.place.kernel}
     return DeviceInventory(
         device=NAME,
@@ -99,9 +99,9 @@ def record(hardware: Hardware) -> DeviceInventory:
     )
 
 
-def described(hardware: Hardware) -> dict[str, str]:
-    """Facts that do not change while a host runs: they go into the digest that decides about reuse."""
-    names = sorted({each.name for each in hardware.table.chips})
+def describe_hardware(hardware: Hardware) -> dict[str, str]:
+    """Return facts that do not change while a host runs: they go into the digest that decides about reuse."""
+    names = sorted({chip.name for chip in hardware.table.chips})
     facts = {
         "device": NAME,
         "host": hardware.place.host,

@@ -15,28 +15,28 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
 
-def folder() -> Path:
-    """Shared by all users of the host. A container with a /tmp of its own does not see it: `health.busy` is for that."""
+def lock_folder() -> Path:
+    """Return the folder that all users of the host share. A container with its own /tmp is for `health.find_holders`."""
     return Path(tempfile.gettempdir()) / "backproof-npu"
 
 
 @contextmanager
-def held(devices: Iterable[int], *, place: Path | None = None) -> Iterator[None]:
+def hold_chips(devices: Iterable[int], *, folder: Path | None = None) -> Iterator[None]:
     """Hold these chips; the kernel lets go when the process ends, however it ends.
 
     Raises:
         DeviceError: another run holds one of them.
     """
-    place = place or folder()
-    place.mkdir(parents=True, exist_ok=True)
+    folder = folder or lock_folder()
+    folder.mkdir(parents=True, exist_ok=True)
     with ExitStack() as stack:
         for device in sorted(set(devices)):
-            stack.enter_context(_one(place / f"{device}.lock", device))
+            stack.enter_context(_hold_chip(folder / f"{device}.lock", device))
         yield
 
 
 @contextmanager
-def _one(path: Path, device: int) -> Iterator[None]:
+def _hold_chip(path: Path, device: int) -> Iterator[None]:
     handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o666)
     try:
         try:

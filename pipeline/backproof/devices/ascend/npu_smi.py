@@ -21,30 +21,29 @@ _NEXT: Final = "run on an NPU host with its driver, or use --device emulator (le
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Answer:
-    """What one call said."""
+class ToolAnswer:
+    """The output of one call."""
 
     command: str
     text: str
     stand_in: bool
 
 
-def ask(*arguments: str, timeout: float = PATIENCE) -> Answer:
-    """The output of `npu-smi` with these arguments.
+def ask_tool(*arguments: str, timeout: float = PATIENCE) -> ToolAnswer:
+    """Return the output of `npu-smi` with these arguments.
 
     Raises:
         DeviceError: it is not there, failed or hung.
     """
     done = proc.run([PROGRAM, *arguments], timeout=timeout)
     if done.code != 0:
-        raise DeviceError("no NPU can be used on this host", why=_why(done, timeout), next_step=_NEXT)
-    # A stand-in may say so on either stream: what it prints for people is not always what it prints for programs.
-    return Answer(
-        command=done.command, text=done.text, stand_in=bool(table.STAND_IN.search(f"{done.text}\n{done.error_text}"))
-    )
+        raise DeviceError("no NPU can be used on this host", why=_explain_failure(done, timeout), next_step=_NEXT)
+    # A stand-in may say so on either stream: its output for people is not always that for programs.
+    stand_in = bool(table.STAND_IN.search(f"{done.text}\n{done.error_text}"))
+    return ToolAnswer(command=done.command, text=done.text, stand_in=stand_in)
 
 
-def _why(done: proc.Completed, timeout: float) -> str:
+def _explain_failure(done: proc.Completed, timeout: float) -> str:
     if done.code == proc.TIMED_OUT:
         return f"`{done.command}` gave no answer in {timeout:.0f} s: the driver hangs or a card is lost"
     if done.code == proc.NOT_FOUND:
@@ -52,24 +51,24 @@ def _why(done: proc.Completed, timeout: float) -> str:
     return f"`{done.command}` ended with code {done.code}: {(done.error_text or done.text).strip()[-300:]}"
 
 
-def info(timeout: float = PATIENCE) -> tuple[Table, Answer]:
-    """The table of all chips, with the text it was read from.
+def read_table(timeout: float = PATIENCE) -> tuple[Table, ToolAnswer]:
+    """Return the table of all chips, with the text it was read from.
 
     Raises:
         DeviceError: also when the table has no chip.
     """
-    answer = ask("info", timeout=timeout)
-    found = table.read(answer.text)
-    if not found.chips:
+    answer = ask_tool("info", timeout=timeout)
+    chips = table.parse_table(answer.text)
+    if not chips.chips:
         raise DeviceError(
             "npu-smi names no chip",
             why=f"its table could not be read: {answer.text.strip()[:300] or 'it printed nothing'}",
             next_step=_NEXT,
         )
-    return found.model_copy(update={"stand_in": found.stand_in or answer.stand_in}), answer
+    return chips.model_copy(update={"stand_in": chips.stand_in or answer.stand_in}), answer
 
 
-def path() -> Path | None:
-    """Which npu-smi answers."""
-    found = shutil.which(PROGRAM)
-    return Path(found).resolve() if found else None
+def find_program() -> Path | None:
+    """Return the npu-smi that answers."""
+    program = shutil.which(PROGRAM)
+    return Path(program).resolve() if program else None

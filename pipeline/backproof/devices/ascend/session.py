@@ -24,7 +24,7 @@ VISIBLE = "ASCEND_RT_VISIBLE_DEVICES"
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class AscendSession:
-    """What a stage may ask while it has the chips."""
+    """The chips, while a stage has them."""
 
     hardware: Hardware
     chips: tuple[Chip, ...]
@@ -32,7 +32,7 @@ class AscendSession:
 
     @property
     def inventory(self) -> DeviceInventory:
-        return inventory.record(self.hardware)
+        return inventory.build_inventory(self.hardware)
 
     @property
     def details(self) -> Hardware:
@@ -43,23 +43,27 @@ class AscendSession:
         return "npu-smi info"
 
     def prepare_process(self, arm: Arm, name: str) -> ProcessSetup:
-        """Return the variables that send device logs to a new folder: an earlier process's must not be taken for its own."""
+        logs = self._make_log_folder(arm, name)
+        return ProcessSetup(env=log_environment(logs), logs=logs)
+
+    def _make_log_folder(self, arm: Arm, name: str) -> Path:
+        """Make a new folder for each process: the logs of an earlier one must not be taken for this one's."""
         base = self.folder / arm.value
         number = next(n for n in range(1, 10_000) if not (base / f"{name}.logs.{n}").exists())
-        logs = base / f"{name}.logs.{number}"
-        logs.mkdir(parents=True)
-        return ProcessSetup(env=logging_to(logs), logs=logs)
+        folder = base / f"{name}.logs.{number}"
+        folder.mkdir(parents=True)
+        return folder
 
     def spoiled(self) -> str:
-        """Return why the results say nothing: a card went bad; empty when all are well."""
-        return health.after(self.chips)
+        """Return why the results show nothing: a card went bad; empty when all are well."""
+        return health.check_again(self.chips)
 
 
-def logging_to(folder: Path) -> dict[str, str]:
-    """Device logs of one process in a folder of their own, errors and above as a service has them.
+def log_environment(folder: Path) -> dict[str, str]:
+    """Return variables that put the device logs of one process into a folder, errors and above as a service has them.
 
     ASCEND_HOST_LOG_FILE_NUM: by default the log keeps ten files per process and drops the oldest, which has the first
-    scene (CANN environment variables, "Log"). A log on stdout would not be in files.
+    fault (CANN environment variables, "Log"). A log on stdout would not be in files.
     """
     return {
         "ASCEND_PROCESS_LOG_PATH": str(folder),
@@ -71,13 +75,13 @@ def logging_to(folder: Path) -> dict[str, str]:
 
 @contextmanager
 def open_session(python: Path, folder: Path, env: Mapping[str, str]) -> Iterator[AscendSession]:
-    """Have the chips that the service would see.
+    """Hold the chips that the service would see.
 
     Raises:
         DeviceError: they are not there, not well, in use, or held by another run.
     """
-    hardware = inventory.take(python, env)
-    chips = health.selected(hardware.table.chips, env.get(VISIBLE, os.environ.get(VISIBLE)))
-    with lock.held(each.device for each in chips):
-        health.require(hardware.table, chips)
+    hardware = inventory.read_hardware(python, env)
+    chips = health.select_chips(hardware.table.chips, env.get(VISIBLE, os.environ.get(VISIBLE)))
+    with lock.hold_chips(chip.device for chip in chips):
+        health.require_usable(hardware.table, chips)
         yield AscendSession(hardware=hardware, chips=chips, folder=folder)

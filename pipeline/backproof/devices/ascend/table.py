@@ -1,7 +1,7 @@
-"""Reads the table of `npu-smi info`: by its cells, for every version has columns of its own width.
+"""Reads the table of `npu-smi info`: by its cells, for each version has columns of its own width.
 
 24.x and 26.x differ in width, A3 adds a Phy-ID, a second chip of a card has "-" for its power, and a busy or broken card
-leaves fields out. What cannot be read is None; nothing here raises.
+leaves fields out. A field that cannot be read is None; nothing here raises.
 """
 
 from __future__ import annotations
@@ -10,13 +10,13 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from backproof.core.model import Record
+from backproof.host.versions import find_tool_versions
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
 STAND_IN: Final = re.compile(r"(?i)\bstand-?in\b")
-"""A program that answers for a device that is not there says so on a line of its own."""
-_VERSION: Final = re.compile(r"npu-smi\s+(?P<tool>\S+)(?:.*?Version\s*:\s*(?P<driver>[^\s|]+))?")
+"""A program that answers for a device that does not exist says so on a line of its own."""
 _CARD: Final = re.compile(r"^(?P<npu>\d+)\s+(?P<name>\S.*)$")
 _CHIP: Final = re.compile(r"^(?P<chip>\d+)(?:\s+(?P<physical>\d+))?$")
 _BUS: Final = re.compile(
@@ -28,7 +28,7 @@ _MOST: Final = 4096
 
 
 class Chip(Record):
-    """One chip: a card of an A3 has two. None is what the table did not say."""
+    """One chip: a card of an A3 has two. None is a field that the table leaves out."""
 
     npu: int
     chip: int
@@ -63,7 +63,7 @@ class Holder(Record):
 
 
 class Table(Record):
-    """What one `npu-smi info` said."""
+    """The content of one `npu-smi info`."""
 
     tool: str | None = None
     driver: str | None = None
@@ -73,29 +73,29 @@ class Table(Record):
     unread: tuple[str, ...] = ()
 
 
-def read(text: str) -> Table:
-    """The table of `npu-smi info`."""
+def parse_table(text: str) -> Table:
+    """Return the table of `npu-smi info`."""
     lines = text.replace("\r", "").split("\n")[:_MOST]
-    version = next((found for line in lines if (found := _VERSION.search(line))), None)
-    rows = [cells for line in lines if (cells := _cells(line))]
-    chips, unread = _chips(rows)
+    tool, driver = find_tool_versions("\n".join(lines))
+    rows = [cells for line in lines if (cells := _split_cells(line))]
+    chips, unread = _pair_rows(rows)
     return Table(
-        tool=version["tool"] if version else None,
-        driver=version["driver"] if version else None,
+        tool=tool,
+        driver=driver,
         chips=tuple(chips),
-        holders=tuple(_holders(rows)),
+        holders=tuple(_find_holders(rows)),
         stand_in=any(STAND_IN.search(line) for line in lines),
         unread=tuple(unread),
     )
 
 
-def _cells(line: str) -> list[str]:
+def _split_cells(line: str) -> list[str]:
     line = line.strip()
     return [cell.strip() for cell in line.strip("|").split("|")] if line.startswith("|") and line.endswith("|") else []
 
 
-def _chips(rows: Sequence[list[str]]) -> tuple[list[Chip], list[str]]:
-    """A chip is two rows: the card's name, then the chip with its bus address."""
+def _pair_rows(rows: Sequence[list[str]]) -> tuple[list[Chip], list[str]]:
+    """Return the chips and the rows left over. A chip is two rows: the card's name, then its number and bus address."""
     chips: list[Chip] = []
     unread: list[str] = []
     card: tuple[re.Match[str], list[str]] | None = None
@@ -104,7 +104,7 @@ def _chips(rows: Sequence[list[str]]) -> tuple[list[Chip], list[str]]:
             continue
         second = _CHIP.match(cells[0])
         if second and card and _BUS.match(cells[1]):
-            chips.append(_chip(card, second, cells))
+            chips.append(_build_chip(card, second, cells))
             card = None
         elif (first := _CARD.match(cells[0])) and not second:
             if card:
@@ -115,7 +115,7 @@ def _chips(rows: Sequence[list[str]]) -> tuple[list[Chip], list[str]]:
     return chips, unread
 
 
-def _chip(card: tuple[re.Match[str], list[str]], row: re.Match[str], cells: list[str]) -> Chip:
+def _build_chip(card: tuple[re.Match[str], list[str]], row: re.Match[str], cells: list[str]) -> Chip:
     head, first = card
     numbers = first[2].split()
     cores, *_ = cells[2].split() or [""]
@@ -128,20 +128,20 @@ def _chip(card: tuple[re.Match[str], list[str]], row: re.Match[str], cells: list
         physical=int(row["physical"]) if row["physical"] else None,
         name=head["name"].strip(),
         health=first[1] or None,
-        power_watts=_number(numbers[0]) if numbers else None,
-        temperature=_number(numbers[1]) if len(numbers) > 1 else None,
+        power_watts=_parse_number(numbers[0]) if numbers else None,
+        temperature=_parse_number(numbers[1]) if len(numbers) > 1 else None,
         bus=cells[1] if cells[1] not in {"-", "NA", "N/A"} else None,
-        core_percent=_number(cores),
+        core_percent=_parse_number(cores),
         memory_used=used,
         memory_total=total,
     )
 
 
-def _number(text: str) -> float | None:
+def _parse_number(text: str) -> float | None:
     return float(text) if re.fullmatch(r"\d+(\.\d+)?", text) else None
 
 
-def _holders(rows: Sequence[list[str]]) -> Iterator[Holder]:
+def _find_holders(rows: Sequence[list[str]]) -> Iterator[Holder]:
     for cells in rows:
         where = re.match(r"^(\d+)(?:\s+(\d+))?$", cells[0])
         if len(cells) == 4 and where and cells[1].isdigit():

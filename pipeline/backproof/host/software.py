@@ -40,24 +40,24 @@ class Package(Record):
 
 
 class Software(Record):
-    """What list_versions.py answers."""
+    """The answer of list_versions.py."""
 
     python: str = ""
     packages: dict[str, Package] = {}
     why: str = ""
 
 
-def ask(python: Path, env: Mapping[str, str] | None = None) -> Software:
-    """The packages of the target; an interpreter that does not answer is a reason, not a failure."""
+def read_software(python: Path, env: Mapping[str, str] | None = None) -> Software:
+    """Read the packages of the target; an interpreter that does not answer is a reason, not a failure."""
     nonce = secrets.token_hex(8)
     script = Path(str(resources.files("backproof"))) / "target" / "list_versions.py"
     argv = [str(python), str(script), nonce, *(f"{module}={name}" for module, name in PACKAGES.items())]
     done = proc.run(argv, env=proc.environment(env), timeout=_PATIENCE)
-    line = next((each for each in reversed(done.text.splitlines()) if each.startswith(f"{nonce} ")), None)
-    if line is None:
-        said = (done.error_text or done.text).strip()[-300:]
-        return Software(why=f"`{done.command}` ended with code {done.code}: {said}")
+    answer = next((line for line in reversed(done.text.splitlines()) if line.startswith(f"{nonce} ")), None)
+    if answer is None:
+        output = (done.error_text or done.text).strip()[-300:]
+        return Software(why=f"`{done.command}` ended with code {done.code}: {output}")
     try:
-        return Software.model_validate(json.loads(line.partition(" ")[2]))
+        return Software.model_validate(json.loads(answer.partition(" ")[2]))
     except (ValueError, ValidationError) as error:
-        return Software(why=f"`{done.command}` answered what cannot be read: {error}"[:500])
+        return Software(why=f"the answer of `{done.command}` cannot be read: {error}"[:500])
