@@ -102,17 +102,17 @@ class Outline:
     def ladder(self) -> tuple[tuple[str, bool], ...]:
         """Each level's name, and whether it was reached."""
         return tuple(
-            (name, self.run.level is not None and each <= self.run.level) for each, name in self.level_names().items()
+            (name, self.run.level is not None and each <= self.run.level) for each, name in self._level_names.items()
         )
 
     @property
     def level_name(self) -> str:
-        return "not landed" if self.run.level is None else self.level_names()[Level(self.run.level)]
+        return "not landed" if self.run.level is None else self._level_names[Level(self.run.level)]
 
-    def level_names(self, language: str = "en") -> dict[Level, str]:
-        """Return the names of the levels in the words of the run's device."""
+    @property
+    def _level_names(self) -> dict[Level, str]:
         validate = self.story.validate
-        return level_names(validate.device if validate else self.run.settings.device, language)
+        return level_names(validate.device if validate else self.run.settings.device)
 
     @property
     def operator_models(self) -> tuple[OperatorModel, ...]:

@@ -16,20 +16,11 @@ if TYPE_CHECKING:
     from backproof.records.proof import Case
 
 LEVEL_NAMES = {
-    "en": {
-        Level.PICKED: "picked",
-        Level.LOADED: "loaded",
-        Level.EMULATED: "emulated",
-        Level.DEVICE: "device checks",
-        Level.SERVED: "served under load",
-    },
-    "zh": {
-        Level.PICKED: "已拣选",
-        Level.LOADED: "已加载",
-        Level.EMULATED: "已仿真",
-        Level.DEVICE: "设备检查",
-        Level.SERVED: "带载服务",
-    },
+    Level.PICKED: "picked",
+    Level.LOADED: "loaded",
+    Level.EMULATED: "emulated",
+    Level.DEVICE: "device checks",
+    Level.SERVED: "served under load",
 }
 HEADLINES = {
     Outcome.PASS: "PASS",
@@ -73,11 +64,10 @@ _UNSHOWN = (
 )
 
 
-def level_names(device: str, language: str = "en") -> dict[Level, str]:
-    """Return the names of the levels of a run on that device, whose own level it names itself."""
-    names = LEVEL_NAMES[language]
+def level_names(device: str) -> dict[Level, str]:
+    """Return the names of the levels of a run on that device, which has a name of its own for its level."""
     known = DEVICES.get(device)
-    return {**names, known.LEVEL: known.WORDS.level[language]} if known else {**names}
+    return {**LEVEL_NAMES, known.LEVEL: known.WORDS.level["en"]} if known else LEVEL_NAMES
 
 
 def pass_sentence(level: Level | None, *, branch: str, device: str, proofs: int, limits: int) -> str:
