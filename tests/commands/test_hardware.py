@@ -259,11 +259,12 @@ def test_the_targets_own_tests(made: Made) -> None:
 
 
 def test_an_address_is_loaded_and_counts_for_nothing(made: Made) -> None:
-    from backproof.kit.plan import load
+    from backproof.devices import DEVICES
+    from backproof.kit.loader import load_plan
     from backproof.serving import service
 
     kit = Path(made.request.kit or "")
-    (plan,) = load(kit).serve
+    (plan,) = load_plan(kit, DEVICES).serve
     command, port = service.build_command(plan, (), {"python": sys.executable})
     folder = made.run / "there"
     with service.start_service(plan, command, port, env={}, folder=made.run, say=lambda _: None) as there:

@@ -13,9 +13,10 @@ from backproof.app import runner
 from backproof.bundle import archive, envelope
 from backproof.cli import cli
 from backproof.core.errors import PlanError
+from backproof.devices import DEVICES
 from backproof.host import baseline
 from backproof.host.identity import read_identity
-from backproof.kit import plan as plan_file
+from backproof.kit.loader import load_plan
 from backproof.records.host import Deviation, DoctorRecord, Reading
 from backproof.rundir.ledger import Ledger
 from backproof.stages import REGISTRY, report
@@ -143,7 +144,7 @@ def test_the_report_shows_it_and_a_second_look_takes_its_place(tmp_path: Path) -
     assert call("--run", run, "--json").exit_code == 0
     found, ledger = _reread(run)
     assert [each.stage for each in found.stages].count("doctor") == 1
-    the_plan = plan_file.load(tmp_path / "kit")
+    the_plan = load_plan(tmp_path / "kit", DEVICES)
     ctx = context_of(ledger, tmp_path, found.settings, loaded_plan=the_plan)
     runner.execute(ctx, found, (report,))
     assert "The doctor looked at" in (run / "report.html").read_text()

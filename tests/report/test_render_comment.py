@@ -12,20 +12,23 @@ import pytest
 from backproof.core.model import Arm, Finding, Outcome
 from backproof.records.proof import Claim, Conflict, VerifyRecord
 from backproof.report import render
+from backproof.report.catalogue import LANGUAGES, Language
 from backproof.report.view import Outline
 from backproof.rundir import loaded_run
 from backproof.stages import REGISTRY
 from backproof.verdict import run_verdict
 from checkout import ROOT, TESTS
+from full_runs import full
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from stories import SOURCE, WARNING, Folder, case, level_2_cases, plan, proved, three
 
 from tests.core.test_escape import ALIVE, HOSTILE, NASTY, flat, words
+from tests.verdict.test_levels import served_run
 from tests.verdict.test_run_verdict import INVENTORY
 
-GOLDEN = TESTS / "report" / "golden" / "comment-level-2.md"
+GOLDEN = TESTS / "report" / "golden"
 TEMPLATES = ROOT / "reports"
 FAULT = "fault:out-of-range"
 HARDWARE = re.compile(r"\b(npu|a2|a3|ascend|hardware|910\w*|verified on)\b", re.IGNORECASE)
@@ -53,11 +56,15 @@ def claim_lines(text: str) -> list[str]:
     return lines
 
 
-def test_level_2_pass_is_the_golden_comment(tmp_path: Path) -> None:
-    text = re.sub(r"\b[0-9a-f]{64}\b", "SHA256", comment(proved(tmp_path)))
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize(("name", "make"), [("level-2", proved), ("everything", full), ("served", served_run)])
+def test_each_comment_is_the_golden_one(tmp_path: Path, name: str, make: Any, language: Language) -> None:
+    made = render.comment(told(make(tmp_path)), plan(), language=language)
+    text = re.sub(r"\b[0-9a-f]{64}\b", "SHA256", made)
+    golden = GOLDEN / f"comment-{name}.{language}.md"
     if os.environ.get("UPDATE_GOLDEN"):
-        GOLDEN.write_text(text, encoding="utf-8")
-    assert text == GOLDEN.read_text(encoding="utf-8")
+        golden.write_text(text, encoding="utf-8")
+    assert text == golden.read_text(encoding="utf-8")
 
 
 def stopped(path: Path) -> Folder:
@@ -217,9 +224,10 @@ def test_what_rests_on_altered_evidence_is_not_shown(tmp_path: Path, altered: st
 
 def test_no_template_but_its_own_has_words_of_hardware() -> None:
     names = {each.name for each in TEMPLATES.iterdir()}
-    assert {"comment.md.j2", "report.html.j2", "hardware.md.j2", "hardware.html.j2"} <= names
-    for name in names - {"hardware.md.j2", "hardware.zh.md.j2", "hardware.html.j2"}:
-        body = re.sub(r"\{#.*?#\}", "", (TEMPLATES / name).read_text(encoding="utf-8"), flags=re.DOTALL)
+    own = {"hardware.md.j2", "hardware.html.j2", "hardware.toml"}
+    assert {"comment.md.j2", "report.html.j2", "sentences.toml"} | own <= names
+    for name in names - own:
+        body = re.sub(r"(?s)\{#.*?#\}|(?m:^# .*$)", "", (TEMPLATES / name).read_text(encoding="utf-8"))
         body = re.sub(r'\{% include "hardware\.[a-z.]+j2" %\}|section\("hardware"\)', "", body)
         assert not HARDWARE.search(body), name
 

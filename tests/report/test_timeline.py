@@ -27,8 +27,8 @@ FAULT = "[ERROR] RUNTIME(7,):2027-02-14-10:00:00.000.{us:03d} [stars_engine.cc:1
 def result(*points: tuple[int, str, str], **changes: Any) -> TriageResult:
     """A result that is empty but for its timeline."""
     facts: dict[str, Any] = dict.fromkeys(TriageResult.model_fields, ())
-    facts |= dict.fromkeys(("first_scene", "code", "device", "rank", "kernel", "server"), None)
-    facts |= {"schema_version": 1, "outcome": "first-scene", "verdict": "rank 2 failed", "confidence": "high"}
+    facts |= dict.fromkeys(("first_scene", "code", "device", "rank", "kernel", "server", "earliest_error"), None)
+    facts |= {"schema_version": 2, "outcome": "first-scene", "verdict": "rank 2 failed", "confidence": "high"}
     facts |= {"advice": "look", "lists_complete": True, "counts": {}, "files": 1, "bytes": 9}
     drawn = [
         Point(us=us, lane=lane, role=role, where=f"{lane}.log:{index}")
@@ -90,7 +90,7 @@ def test_marks_that_lie_on_each_other_are_one_with_their_count() -> None:
 
 def test_without_a_clock_nothing_is_drawn_and_the_page_says_so() -> None:
     assert Timeline.of(result()) is None
-    assert "nothing to draw" in render.triage_page(result(outcome="nothing"))
+    assert "nothing to draw" in render.triage_page(result(outcome="healthy"))
 
 
 def test_the_page_has_each_number_as_text() -> None:

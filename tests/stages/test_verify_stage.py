@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from backproof.core.errors import PlanError
 from backproof.core.model import Arm, Evidence, Finding, Outcome
+from backproof.devices import DEVICES
 from backproof.devices.check_result import CheckResult, Loaded, TestResult
 from backproof.install import overlay
 from backproof.install.interpreter import InterpreterFacts, ProbeFacts
@@ -398,7 +399,9 @@ def test_a_module_that_the_distribution_does_not_have_is_a_mistake_of_the_plan(m
 def _bare(tmp_path: Path, **verify: Any) -> Context:
     """A run that has nothing yet but its plan."""
     kit = tmp_path / "kit"
-    loaded = plan.Plan.model_validate(tomllib.loads(PLAN.format(commit="1" * 40, mode="overlay", verify="")))
+    loaded = plan.Plan.model_validate(
+        tomllib.loads(PLAN.format(commit="1" * 40, mode="overlay", verify="")), context=DEVICES
+    )
     settings = Settings(kit=str(kit), repo="r", branch="b", python="/target/python", device="cpu")
     loaded = loaded.model_copy(update={"verify": plan.Verify.model_validate(verify)})
     return context_of(Ledger(tmp_path / "run"), kit, settings, loaded_plan=loaded)

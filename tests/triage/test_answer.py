@@ -12,7 +12,7 @@ from backproof.triage import codes, timestamps
 from backproof.triage.build_result import Answer
 from backproof.triage.choose_fault import Choice
 from backproof.triage.collect import Tally
-from backproof.triage.inputs import Source
+from backproof.triage.inputs import Found, Source
 from backproof.triage.rules import Kind
 from small_worlds import KINDS, book, record, rule, us, world
 
@@ -52,11 +52,13 @@ def answered(
     devices: Mapping[Process, int] | None = None,
     notes: tuple[str, ...] = (),
     server: Server | None = None,
+    unread: Sequence[str] = ("could not read it",),
 ) -> TriageResult:
     """The result for a scene and the other records."""
     there = world([*events, *([scene] if scene else [])], ranks=ranks, devices=devices, notes=notes)
     choice = Choice(scene=scene, confidence=confidence, why=why, survived=survived or {})
-    return Answer(sources, tallies, there, choice, of).build(server, ["could not read it"])
+    found = Found(folder=Path, alone=False, sources=list(sources), notes=["two of a kind"], unread=list(unread))
+    return Answer(sources, tallies, there, choice, of).build(server, found)
 
 
 def fault(at: float | None = 100, *, kind: str | None = "core", **given: Any) -> Event:
@@ -200,20 +202,21 @@ def test_a_whole_answer() -> None:
             ]
         ),
         server=SERVER,
-        notes=("could not read it", "two hosts"),
+        notes=("could not read it", "two of a kind", "two hosts"),
+        unread=("could not read it",),
         files=2,
         bytes=1024,
     )
 
 
 def test_an_answer_from_nothing() -> None:
-    assert answered(why=("no failure was found",), confidence="none", sources=()) == TriageResult(
-        outcome="nothing",
+    assert answered(why=(), confidence="none", sources=()) == TriageResult(
+        outcome="unread",
         first_scene=None,
-        verdict="no failure was found",
+        verdict="it could not be told: no log was read; could not read it",
         confidence="none",
-        why=("no failure was found",),
-        advice="",
+        why=(),
+        advice="Give what was not read in another form: plain text, gz, bz2, xz or tar, readable by this user.",
         code=None,
         chain=(),
         codes=(),
@@ -232,24 +235,43 @@ def test_an_answer_from_nothing() -> None:
         distribution=(),
         timeline=(),
         server=None,
-        notes=("could not read it",),
+        notes=("could not read it", "two of a kind"),
+        unread=("could not read it",),
         files=0,
         bytes=0,
     )
 
 
-@pytest.mark.parametrize(
-    ("role", "outcome"),
-    [("echo", "only-echoes"), ("pointer", "only-echoes"), ("noise", "nothing"), ("unknown", "nothing")],
-)
-def test_echoes_alone_say_that_the_scene_is_elsewhere(role: str, outcome: str) -> None:
-    result = answered(record(role), record("noise"), confidence="none")
-    assert result.outcome == outcome
-    assert result.first_scene is None
+@pytest.mark.parametrize("role", ["echo", "pointer"])
+def test_echoes_alone_say_that_the_scene_is_elsewhere(role: str) -> None:
+    result = answered(record(role), record("noise"), confidence="none", why=())
+    assert (result.outcome, result.exit_code, result.first_scene) == ("only-echoes", 4, None)
     assert result.advice == (
         "Collect debug/plog of every rank, the device logs (msnpureport) and dmesg of the same run."
     )
-    assert result.verdict == "as it was chosen"
+    assert result.verdict.startswith("there are only echoes and pointers of a failure")
+
+
+def test_echoes_alone_name_the_ranks_that_have_no_log() -> None:
+    ranks = {("", "pid 1"): 0, ("", "pid 2"): 3}
+    result = answered(record("echo"), confidence="none", why=(), ranks=ranks)
+    assert result.advice.startswith("There is no log of rank 1, 2 here. ")
+
+
+@pytest.mark.parametrize("role", ["unknown", "first-scene", "detail"])
+def test_an_error_that_is_not_explained_is_named_and_is_no_all_clear(role: str) -> None:
+    late, early = record(role, 9), record("noise", 1)
+    result = answered(early, late, confidence="none", why=(), unread=())
+    assert (result.outcome, result.exit_code) == ("errors", 4)
+    assert result.earliest_error is not None
+    assert result.earliest_error.text == late.entry.subject
+    assert result.earliest_error.text in result.verdict
+
+
+def test_a_survived_fault_is_no_all_clear(tmp_path: Path) -> None:
+    event = fault()
+    result = answered(event, confidence="none", why=(), survived={event: "the process went on"}, unread=())
+    assert (result.outcome, result.exit_code) == ("errors", 4)
 
 
 ROLES = ("pointer", "echo", "noise", "unknown")

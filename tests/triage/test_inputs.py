@@ -46,17 +46,17 @@ def test_links_in_a_loop_and_into_nothing(tmp_path: Path) -> None:
 
 def test_a_path_that_is_not_there(tmp_path: Path) -> None:
     result = triage([tmp_path / "none"])
-    assert result.outcome == "nothing"
+    assert (result.outcome, result.exit_code, result.files) == ("unread", 4, 0)
     assert any(note.startswith("could not read none") for note in result.notes)
 
 
 def test_unreadable_file_found_at_reading(tmp_path: Path) -> None:
     """Gone between the walk and the reading, as rotation does it."""
     path = plog(tmp_path)
-    found, _ = sources.collect([tmp_path], lambda: tmp_path)
+    found = sources.collect([tmp_path], lambda: tmp_path)
     path.unlink()
     with pytest.raises(FileNotFoundError):
-        scan.read(scan.ranges(found)[0])
+        scan.read(scan.ranges(found.sources)[0])
 
 
 @pytest.mark.parametrize("position", ["before", "after"])
@@ -99,9 +99,9 @@ def test_a_growing_file_is_read_to_its_size_at_the_start(tmp_path: Path) -> None
 
 def test_a_shrinking_file(tmp_path: Path) -> None:
     path = plog(tmp_path, FAULT * 10)
-    found, _ = sources.collect([tmp_path], lambda: tmp_path)
+    found = sources.collect([tmp_path], lambda: tmp_path)
     path.write_text(FAULT, encoding="utf-8")
-    assert len(scan.read(scan.ranges(found)[0]).entries) == 1
+    assert len(scan.read(scan.ranges(found.sources)[0]).entries) == 1
 
 
 def test_a_truncated_archive_gives_what_it_holds(tmp_path: Path) -> None:

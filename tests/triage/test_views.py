@@ -64,7 +64,7 @@ def test_json_goes_round(tmp_path: Path) -> None:
     text = result.model_dump_json()
     assert TriageResult.model_validate_json(text) == result
     top = json.loads(text)
-    assert top["schema_version"] == 1
+    assert top["schema_version"] == 2
     assert set(top["first_scene"]) >= {"file", "line", "kind"}
     documented = (ROOT / "docs" / "triage.md").read_text("utf-8")
     assert [name for name in TriageResult.model_fields if f"`{name}`" not in documented] == []

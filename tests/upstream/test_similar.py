@@ -26,7 +26,7 @@ SCENE = {
     "files": 1,
     "bytes": 1,
     "lists_complete": True,
-    "schema_version": 1,
+    "schema_version": 2,
     "outcome": "first-scene",
     "confidence": "high",
     "first_scene": {**_FIRST, "time": None},

@@ -12,6 +12,7 @@ import pytest
 from backproof.core.model import Arm, Outcome
 from backproof.devices.ascend.session import log_environment
 from backproof.devices.lent_packages import carried
+from backproof.devices.protocol import ProcessSetup
 from backproof.kit.serving import UpstreamTests
 from backproof.records.upstream_tests import ArmTests, OwnTest
 from backproof.upstream_tests import compare
@@ -92,12 +93,15 @@ class Repository:
             timeout=plan.timeout,
         )
 
-        def logs(name: str) -> dict[str, str]:
-            (work / f"{name}.logs").mkdir(parents=True)
-            return log_environment(work / f"{name}.logs")
+        def prepare(name: str) -> ProcessSetup:
+            logs = work / f"{name}.logs"
+            logs.mkdir(parents=True)
+            return ProcessSetup(env=log_environment(logs), logs=logs)
 
         self.work.mkdir(exist_ok=True)
-        return run_arm(ArmJob(plan=plan, test_job=test_job, arm=arm, hashes=hashes, logs=logs, say=lambda _: None))
+        return run_arm(
+            ArmJob(plan=plan, test_job=test_job, arm=arm, hashes=hashes, prepare=prepare, say=lambda _: None)
+        )
 
 
 @pytest.fixture

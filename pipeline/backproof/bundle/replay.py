@@ -10,6 +10,7 @@ from pydantic import ValidationError
 from backproof.bundle.archive import InvalidBundleError
 from backproof.bundle.manifest import PLAN, RUN
 from backproof.core.model import Record
+from backproof.devices import DEVICES
 from backproof.kit.plan import Plan
 from backproof.records.proof import Run
 from backproof.report import render
@@ -82,7 +83,7 @@ def read_record(files: Mapping[str, bytes], name: str, kind: type[R]) -> R:
         InvalidBundleError: it is not there, or not such a record.
     """
     try:
-        return kind.model_validate_json(files[name])
+        return kind.model_validate_json(files[name], context=DEVICES)
     except KeyError:
         raise InvalidBundleError(f"it has no {name}") from None
     except ValidationError as error:

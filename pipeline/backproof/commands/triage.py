@@ -25,7 +25,8 @@ if TYPE_CHECKING:
 def triage_command(*, paths: Sequence[Path], as_json: bool, as_markdown: bool, page: Path | None) -> None:
     """Name the first scene of a failure from logs, folders or archives, not its echo.
 
-    Exit code 1 when a first scene was found, 0 when not.
+    Exit code 1: a first scene was found. 0: the logs were read to their end and hold no error. 4: it could not be told
+    (errors that no rule explains, only echoes, or something that could not be read).
     """
     from backproof.triage import triage
 

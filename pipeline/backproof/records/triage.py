@@ -12,7 +12,10 @@ from backproof.records.codes import Code  # noqa: TC001 - pydantic reads it
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-SCHEMA_VERSION: Final = 1
+SCHEMA_VERSION: Final = 2
+Outcome = Literal["first-scene", "errors", "only-echoes", "healthy", "unread"]
+"""What was found, how much of it: the first fault · errors that are not one: no rule knows them, or they were survived · only what repeats a failure ·
+logs that were read to their end and hold no error · logs that were not, or no log at all."""
 
 
 class FirstScene(Record):
@@ -25,6 +28,15 @@ class FirstScene(Record):
     text: str
     time: str | None = Field(description="YYYY-MM-DD HH:MM:SS.uuuuuu, the wall clock of the log")
     began: str | None = Field(None, description="for a wait that ran out: when it began")
+
+
+class LoggedError(Record):
+    """One line that reports an error."""
+
+    file: str
+    line: int = Field(description="from 1; 0 where the lines were not counted")
+    text: str
+    time: str | None = Field(default=None, description="as of the first fault")
 
 
 class Pointer(Record):
@@ -101,8 +113,8 @@ class Server(Record):
 class TriageResult(Record):
     """What happened first, what only repeats it, and what to do."""
 
-    schema_version: Literal[1] = SCHEMA_VERSION
-    outcome: Literal["first-scene", "only-echoes", "nothing"]
+    schema_version: Literal[2] = SCHEMA_VERSION
+    outcome: Outcome
     first_scene: FirstScene | None
     verdict: str
     confidence: Literal["high", "medium", "low", "none"]
@@ -129,13 +141,15 @@ class TriageResult(Record):
     timeline: tuple[Point, ...]
     server: Server | None
     notes: tuple[str, ...]
+    unread: tuple[str, ...] = Field(default=(), description="what was not read to its end, each with its reason")
+    earliest_error: LoggedError | None = Field(default=None, description="of an outcome `errors`")
     files: int
     bytes: int
 
     @property
     def exit_code(self) -> int:
-        """1 when a first scene was found, 0 when not."""
-        return int(self.first_scene is not None)
+        """1: a first fault was found. 0: the logs are healthy. 4: it could not be told."""
+        return {"first-scene": 1, "healthy": 0}.get(self.outcome, 4)
 
     def lists(self) -> Iterator[tuple[str, tuple[str, ...]]]:
         """Name and lines of each class, the most telling first."""

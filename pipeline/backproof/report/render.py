@@ -9,9 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from functools import lru_cache
-from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from jinja2 import Environment, FunctionLoader, StrictUndefined
 from markupsafe import Markup
@@ -21,15 +20,15 @@ from backproof.core import escape
 from backproof.core.plain_text import cut_text, strip_controls
 from backproof.core.plural import counted
 from backproof.core.redaction import publishable, redact, secrets
+from backproof.report.catalogue import find_templates, load_catalogue
 from backproof.report.timeline import Timeline
 from backproof.report.view import Outline
 from backproof.verdict.sentences import HEADLINES, TRIAGE_HEADLINES
 
 if TYPE_CHECKING:
-    from importlib.resources.abc import Traversable
-
     from backproof.kit.plan import Plan
     from backproof.records.merged import Merged
+    from backproof.report.catalogue import Language
     from backproof.rundir.loaded_run import LoadedRun
     from backproof.triage import TriageResult
 
@@ -51,11 +50,6 @@ CUT_FIRST = (
 )
 """The sections of the comment that may go, the least needed first."""
 
-COMMENTS = {"en": "comment.md.j2", "zh": "comment.zh.md.j2"}
-_CUT_SAID = {
-    "en": "_Cut to fit a comment: {gone}. The whole is in report.html of the run._",
-    "zh": "_为放进一条评论，已略去：{gone}。全文见运行目录中的 report.html。_",
-}
 _SHORT = 100
 _LONGEST = 20_000
 """No single value shows more than this; all have smaller bounds where they are printed."""
@@ -63,17 +57,11 @@ _SECTION = re.compile("\x1e([a-z]+)\x1f\n?")
 """Marks a section in a template's output. What comes from outside cannot hold it: controls are taken out."""
 
 
-def template_folder() -> Traversable:
-    """`reports/` of a checkout, or its copy in the wheel."""
-    packaged = files("backproof") / "_reports"
-    return packaged if packaged.is_dir() else Path(__file__).resolve().parents[3] / "reports"
-
-
-def comment(story: LoadedRun, plan: Plan, *, language: Literal["en", "zh"] = "en", hide: Mask | None = None) -> str:
+def comment(story: LoadedRun, plan: Plan, *, language: Language = "en", hide: Mask | None = None) -> str:
     """The drafted comment for the upstream pull request, in Markdown; `hide` where it is not our machine's to mask."""
-    environment = markdown_environment(hide or _masker(story))
-    text = environment.get_template(COMMENTS[language]).render(view=Outline.of(story, plan, short=True))
-    return fit(_sections(text), COMMENT_LIMIT, _CUT_SAID[language])
+    environment = markdown_environment(hide or _masker(story), language)
+    text = environment.get_template("comment.md.j2").render(view=Outline.of(story, plan, short=True))
+    return fit(_sections(text), COMMENT_LIMIT, language)
 
 
 def page(story: LoadedRun, plan: Plan) -> str:
@@ -100,15 +88,30 @@ def triage_page(result: TriageResult) -> str:
     )
 
 
-def markdown_environment(hide: Mask) -> Environment:
+def markdown_environment(hide: Mask, language: Language = "en") -> Environment:
     """Escapes for Markdown by default; `hide` takes out of each value what must not be shown."""
-    environment = _environment(finalize=lambda value: _inert(value, lambda text: escape.prose(hide(text))))
+    catalogue = load_catalogue(language)
+
+    def inert(value: Any) -> str:
+        return _inert(value, lambda text: escape.prose(hide(text)))
+
+    def say(key: str, **values: Any) -> Markup:
+        safe = {name: value if isinstance(value, int) else inert(value) for name, value in values.items()}
+        return Markup(catalogue.fill(key, **safe))  # noqa: S704 - the sentences are ours, the values are escaped
+
+    environment = _environment(finalize=inert)
     environment.filters.update(
         prose=lambda text, limit=600: escape.prose(hide(text), limit),
         code=lambda text, limit=200: escape.code(hide(text), limit),
         fence=lambda text, language="": escape.fence(hide(text), language),
     )
-    environment.globals.update(section=lambda name: Markup(f"\x1e{name}\x1f"), refs=_markdown_refs)  # noqa: S704
+    environment.globals.update(
+        say=say,
+        word=catalogue.translate,
+        translated=catalogue.translates,
+        section=lambda name: Markup(f"\x1e{name}\x1f"),  # noqa: S704
+        refs=lambda numbers: Markup("".join(f"[e{number}]" for number in numbers)) or say("evidence.gone"),  # noqa: S704
+    )
     return environment
 
 
@@ -179,7 +182,7 @@ def places(story: LoadedRun) -> list[tuple[str, str]]:
 
 
 def _environment(*, finalize: Any) -> Environment:
-    root = template_folder()
+    root = find_templates()
     environment = Environment(
         loader=FunctionLoader(lambda name: (root / name).read_text(encoding="utf-8")),
         autoescape=True,
@@ -193,10 +196,6 @@ def _environment(*, finalize: Any) -> Environment:
     return environment
 
 
-def _markdown_refs(numbers: tuple[int, ...]) -> Markup:
-    return Markup("".join(f"[e{each}]" for each in numbers) or "(evidence missing or altered)")  # noqa: S704
-
-
 def _html_refs(numbers: tuple[int, ...]) -> Markup:
     links = "".join(f'<a class="ref" href="#e{each}">e{each}</a>' for each in numbers)
     return Markup(links or '<span class="gone">evidence missing or altered</span>')  # noqa: S704
@@ -208,18 +207,18 @@ def _sections(text: str) -> list[tuple[str, str]]:
     return [(name, body.strip("\n")) for name, body in named if body.strip()]
 
 
-def fit(sections: list[tuple[str, str]], limit: int, said: str = _CUT_SAID["en"]) -> str:
+def fit(sections: list[tuple[str, str]], limit: int, language: Language = "en") -> str:
     """The sections as one text within the limit; what had to go is said at its end."""
     kept = list(sections)
     gone: list[str] = []
     for name in CUT_FIRST:
-        if len(_joined(kept, gone, said)) <= limit:
+        if len(_joined(kept, gone, language)) <= limit:
             break
-        gone += [f"{each} ({len(body):,} characters)" for each, body in kept if each == name]
-        kept = [each for each in kept if each[0] != name]
-    return _joined(kept, gone, said)
+        gone += [f"{section} ({len(body):,} characters)" for section, body in kept if section == name]
+        kept = [section for section in kept if section[0] != name]
+    return _joined(kept, gone, language)
 
 
-def _joined(sections: list[tuple[str, str]], gone: list[str], said: str) -> str:
-    last = [said.format(gone=", ".join(gone))] if gone else []
-    return "\n\n".join([*(body for _, body in sections), *last]) + "\n"
+def _joined(sections: list[tuple[str, str]], gone: list[str], language: Language) -> str:
+    note = [load_catalogue(language).fill("about.cut", sections=", ".join(gone))] if gone else []
+    return "\n\n".join([*(body for _, body in sections), *note]) + "\n"

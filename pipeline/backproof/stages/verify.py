@@ -163,7 +163,7 @@ def _reached(ctx: Context, the_patch: Patch, record: InstallRecord, *, may_run: 
 def _run(ctx: Context, record: InstallRecord, check: Check) -> tuple[CheckResult, Evidence]:
     """One check on the fixed arm with line coverage, under its first variant that must pass."""
     device = devices.get(ctx.settings.device)
-    variants = device.variants(ctx.plan, check)
+    variants = check.expected_under(device.models(ctx.plan))
     variant = next((name for name, each in variants.items() if each.of(record.arm) == "pass"), None)
     if variant is None:
         raise PlanError(

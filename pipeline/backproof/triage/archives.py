@@ -36,7 +36,7 @@ def read(found: Found, raw: IO[bytes], name: str, label: str) -> None:
         else:
             unpack(found, plain(raw, Path(name).suffix.lower()), label)
     except BROKEN as error:
-        found.notes.append(f"could not read {label}: {error}")
+        found.unread.append(f"could not read {label}: {error}")
 
 
 def plain(raw: IO[bytes], suffix: str) -> BufferedIOBase:
@@ -54,11 +54,11 @@ def members(found: Found, raw: IO[bytes], label: str) -> None:
             stream = archive.extractfile(member) if member.isreg() else None
             if stream is None:
                 if not member.isdir():
-                    found.notes.append(f"did not read {name}: not a regular file")
+                    found.unread.append(f"did not read {name}: not a regular file")
                 continue
             suffix = Path(member.name).suffix.lower()
             if NOT_LOGS.search(suffix):
-                found.left_out.append(name)
+                found.leave_out(name)
             elif suffix in PACKED and not is_archive(member.name):
                 unpack(found, plain(stream, suffix), name)
             else:
@@ -81,13 +81,13 @@ def unpack(found: Found, stream: BufferedIOBase, label: str) -> None:
                 size += out.write(block)
                 found.unpacked += len(block)
         if found.unpacked >= MAX_UNPACKED:
-            found.notes.append(f"{label} was cut: the archives unpack to more than {MAX_UNPACKED >> 30} GiB")
+            found.unread.append(f"{label} was cut: the archives unpack to more than {MAX_UNPACKED >> 30} GiB")
     except BROKEN as error:
-        found.notes.append(f"{label} ends early, {size} bytes could be read: {error}")
+        found.unread.append(f"{label} ends early, {size} bytes could be read: {error}")
     with target.open("rb") as written:
         binary = is_binary(written.read(1024))
     if binary:
-        found.left_out.append(label)
+        found.leave_out(label)
         target.unlink()
     else:
         found.sources.append(Source(label=label, path=target, size=size))

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final, Literal
 from backproof.core.plural import counted
 from backproof.records.triage import FirstScene, Point, Pointer, RankCount, Shape, TriageResult
 from backproof.triage import codes, correlate, events, roles, scan, timestamps
+from backproof.triage.conclude import COLLECT, conclude
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from backproof.triage.choose_fault import Choice, Confidence
     from backproof.triage.collect import Tally
     from backproof.triage.events import Event, Process, World
-    from backproof.triage.inputs import Source
+    from backproof.triage.inputs import Found, Source
     from backproof.triage.roles import Settled
     from backproof.triage.rules import RuleBook
 
@@ -56,22 +57,27 @@ class Answer:
                 found.append(each)
         return found
 
+    def locate(self, event: Event) -> tuple[str, int]:
+        """File and line; 0 when the lines of the file were not counted."""
+        return self.sources[event.entry.source].label, self.lines.get(event.place) or 0
+
     def where(self, event: Event) -> str:
         """`file:line`; the file alone when its lines were not counted."""
-        line = self.lines.get(event.place)
-        return f"{self.sources[event.entry.source].label}:{line}" if line else self.sources[event.entry.source].label
+        file, line = self.locate(event)
+        return f"{file}:{line}" if line else file
 
-    def build(self, server: Server | None, notes: Sequence[str]) -> TriageResult:
+    def build(self, server: Server | None, found: Found) -> TriageResult:
+        ending = conclude(found, self.world, self.choice, self.book, self.locate)
         lists = self._lists()
         kind = roles.precise_kind(self.scene, self.settled, self.book) if self.scene else ""
         chain = codes.chain(self._codes())
         return TriageResult(
-            outcome=_outcome(self.scene, self.settled),
+            outcome=ending.outcome,
             first_scene=self._first(kind),
-            verdict=self._verdict(kind),
+            verdict=ending.sentence or self._verdict(kind),
             confidence=self._confidence(),
             why=self._why(),
-            advice=self._advice(kind),
+            advice=ending.advice or self._advice(kind),
             code=self._code(kind),
             chain=tuple(chain),
             codes=tuple(dict.fromkeys(self._codes())),
@@ -92,7 +98,9 @@ class Answer:
             distribution=tuple(self._distribution()),
             timeline=tuple(self._timeline()),
             server=server,
-            notes=(*notes, *self.world.notes),
+            notes=(*found.unread, *found.notes, *self.world.notes),
+            unread=tuple(found.unread),
+            earliest_error=ending.error,
             files=len(self.sources),
             bytes=self.size,
         )
@@ -151,18 +159,12 @@ class Answer:
         if self.scene is not None and self.scene.rule is not None and self.scene.rule.advice:
             return self.scene.rule.advice
         found = self.book.kind(kind)
-        if found is not None:
-            return found.advice
-        return (
-            "Collect debug/plog of every rank, the device logs (msnpureport) and dmesg of the same run."
-            if self.world.events
-            else ""
-        )
+        return found.advice if found else COLLECT
 
     def _verdict(self, kind: str) -> str:
         scene, found = self.scene, self.book.kind(kind)
         if scene is None or found is None:
-            return self.choice.why[0]
+            return next(iter(self.choice.why), "")
         who = [
             f"rank {self._rank()}" if self._rank() is not None else "",
             f"device {self._device()}" if self._device() is not None else "",
@@ -287,12 +289,6 @@ def _worst(mine: Sequence[Settled]) -> Literal["first-scene", "echo", "noise", "
     if found & {"echo", "pointer"}:
         return "echo"
     return "noise" if "noise" in found else "unknown"
-
-
-def _outcome(scene: Event | None, settled: Sequence[Settled]) -> Literal["first-scene", "only-echoes", "nothing"]:
-    if scene is not None:
-        return "first-scene"
-    return "only-echoes" if any(each.role in {"echo", "pointer"} for each in settled) else "nothing"
 
 
 def _number(sources: Sequence[Source], listed: Sequence[Settled]) -> dict[tuple[int, int], int]:

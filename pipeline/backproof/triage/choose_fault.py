@@ -56,7 +56,7 @@ def choose(world: World, book: RuleBook, signs: Signs) -> Choice:
         found = [event for event in world.events if role(event, world) and event not in survived]
         if found:
             return _chosen(min(found, key=_order), confidence, why, survived)
-    return Choice(scene=None, confidence="none", why=(_nothing(world),), survived=survived)
+    return Choice(scene=None, confidence="none", why=(), survived=survived)
 
 
 def _chosen(event: Event, confidence: Confidence, why: str, survived: dict[Event, str]) -> Choice:
@@ -66,13 +66,6 @@ def _chosen(event: Event, confidence: Confidence, why: str, survived: dict[Event
     if event.due:
         reasons.append(f"counted back {event.due // SECOND} s, from when the wait ran out to when it began")
     return Choice(scene=event, confidence=confidence, why=tuple(reasons), survived=survived)
-
-
-def _nothing(world: World) -> str:
-    roles = {event.role for event in world.events}
-    if "echo" in roles or "pointer" in roles:
-        return "there are only echoes and pointers of a failure: the log with its first scene is not among these files"
-    return "no failure was found"
 
 
 def _order(event: Event) -> tuple[bool, int, bool, int, int, int]:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from backproof.records.triage import TriageResult
     from backproof.triage.collect import Tally
     from backproof.triage.events import World
-    from backproof.triage.inputs import Source
+    from backproof.triage.inputs import Found, Source
     from backproof.triage.serverlog import Mark
     from backproof.triage.timestamps import Stamp
 
@@ -37,25 +37,25 @@ def triage(paths: Sequence[Path], *, now: dt.datetime | None = None) -> TriageRe
 
             return Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="backproof-triage-")))
 
-        found, notes = sources.collect(paths, folder)
-        tallies, broken = pool.run(scan.ranges(found))
-        notes += [f"could not read {found[number].label}: {why}" for number, why in broken]
-        return _answer(found, tallies, notes, timestamps.of_datetime(now or dt.datetime.now(dt.UTC).astimezone()))
+        found = sources.collect(paths, folder)
+        tallies, broken = pool.run(scan.ranges(found.sources))
+        found.unread += [f"could not read {found.sources[number].label}: {why}" for number, why in broken]
+        return _build_result(found, tallies, timestamps.of_datetime(now or dt.datetime.now(dt.UTC).astimezone()))
 
 
-def _answer(found: Sequence[Source], tallies: Sequence[Tally], notes: Sequence[str], now: int) -> TriageResult:
+def _build_result(found: Found, tallies: Sequence[Tally], now: int) -> TriageResult:
     book = rules.book()
-    world = events.build(found, tallies, book, now)
-    loads, marks = _server(found, tallies, world)
+    world = events.build(found.sources, tallies, book, now)
+    loads, marks = _server(found.sources, tallies, world)
     signs = choose_fault.Signs(
         healthy=tuple(at for at, mark in marks if mark.name == "healthy" and at is not None),
         loads=tuple(at for at, load in loads if at is not None and load.generation > 0),
     )
     choice = choose_fault.choose(world, book, signs)
-    answer = Answer(found, tallies, world, choice, book)
+    answer = Answer(found.sources, tallies, world, choice, book)
     kind = roles.precise_kind(choice.scene, answer.settled, book) if choice.scene else None
     fault = choice.scene.time if choice.scene else None
-    return answer.build(hypotheses.view(loads, marks, kind=kind, fault=fault), notes)
+    return answer.build(hypotheses.view(loads, marks, kind=kind, fault=fault), found)
 
 
 def _server(

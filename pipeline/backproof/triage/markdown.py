@@ -54,7 +54,13 @@ def _headline(result: TriageResult) -> str:
     return f"**{_TITLES[result.outcome]}** (confidence: {result.confidence}): {code(result.verdict)}"
 
 
-_TITLES: Final = {"first-scene": "First scene found", "only-echoes": "Only echoes", "nothing": "No failure found"}
+_TITLES: Final = {
+    "first-scene": "First scene found",
+    "errors": "Errors, and no first fault among them",
+    "only-echoes": "Only echoes",
+    "healthy": "No failure found",
+    "unread": "Not read to the end: it could not be told",
+}
 
 
 def _scene(result: TriageResult) -> str:

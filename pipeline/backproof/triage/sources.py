@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 _PACKED: Final = (".gz", ".bz2", ".xz", *ARCHIVES)
 
 
-def collect(paths: Sequence[Path], folder: Callable[[], Path]) -> tuple[list[Source], list[str]]:
-    """All readable files below `paths`, sorted by label, and a note for all that was not read.
+def collect(paths: Sequence[Path], folder: Callable[[], Path]) -> Found:
+    """Collect all readable files below `paths`, sorted by label, and say what was not read.
 
     With one path, labels are relative to it, also to an archive; with several, each starts with the name of its path.
     """
@@ -29,7 +29,8 @@ def collect(paths: Sequence[Path], folder: Callable[[], Path]) -> tuple[list[Sou
         _visit(found, path, "" if len(paths) == 1 else _top(paths, number))
     if found.left_out:
         found.notes.append(f"left out as no logs: {', '.join(found.left_out[:10])}{_more(len(found.left_out) - 10)}")
-    return sorted(found.sources, key=lambda source: source.label), found.notes
+    found.sources.sort(key=lambda source: source.label)
+    return found
 
 
 def _more(count: int) -> str:
@@ -46,7 +47,7 @@ def _visit(found: Found, path: Path, label: str) -> None:
     try:
         state = path.stat()  # follows links: a dangling one, or a loop of links, says so here
     except OSError as error:
-        found.notes.append(f"could not read {label or path.name}: {error.strerror or error}")
+        found.unread.append(f"could not read {label or path.name}: {error.strerror or error}")
         return
     key = (state.st_dev, state.st_ino)
     if key in found.seen:
@@ -56,7 +57,7 @@ def _visit(found: Found, path: Path, label: str) -> None:
     if stat.S_ISDIR(state.st_mode):
         _folder(found, path, label)
     elif not stat.S_ISREG(state.st_mode):
-        found.notes.append(f"did not read {label or path.name}: not a regular file")
+        found.unread.append(f"did not read {label or path.name}: not a regular file")
     else:
         _file(found, path, label)
 
@@ -65,7 +66,7 @@ def _folder(found: Found, path: Path, label: str) -> None:
     try:
         names = sorted(os.listdir(path))  # noqa: PTH208 - plain names, bytes that are no text included
     except OSError as error:
-        found.notes.append(f"could not read {label or path.name}: {error.strerror or error}")
+        found.unread.append(f"could not read {label or path.name}: {error.strerror or error}")
         return
     for name in names:
         _visit(found, path / name, join(label, name))
@@ -74,16 +75,16 @@ def _folder(found: Found, path: Path, label: str) -> None:
 def _file(found: Found, path: Path, label: str) -> None:
     label = label or path.name
     if NOT_LOGS.search(path.name):
-        found.left_out.append(label)
+        found.leave_out(label)
         return
     if len(found.sources) >= MAX_FILES:
-        found.notes.append(f"did not read {label}: more than {MAX_FILES} files")
+        found.unread.append(f"did not read {label}: more than {MAX_FILES} files")
         return
     try:
         with _open(path) as raw:
             _opened(found, raw, path, label)
     except OSError as error:
-        found.notes.append(f"could not read {label}: {error.strerror or error}")
+        found.unread.append(f"could not read {label}: {error.strerror or error}")
 
 
 def _opened(found: Found, raw: IO[bytes], path: Path, label: str) -> None:
@@ -97,7 +98,7 @@ def _opened(found: Found, raw: IO[bytes], path: Path, label: str) -> None:
     size = os.fstat(raw.fileno()).st_size
     start = raw.read(1024)
     if is_binary(start):
-        found.left_out.append(label)
+        found.leave_out(label)
     else:
         found.sources.append(Source(label=label, path=path, size=size))
 

@@ -45,7 +45,7 @@ def _headline(result: TriageResult, console: Console) -> None:
     first = result.first_scene
     if first is None:
         console.print(
-            Text(escape_line(result.verdict), style="bold green" if result.outcome == "nothing" else "bold yellow")
+            Text(escape_line(result.verdict), style="bold green" if result.outcome == "healthy" else "bold yellow")
         )
         return
     console.print(

@@ -104,8 +104,8 @@ def test_a_card_that_goes_bad_spoils_what_was_seen(
 
 def test_each_process_gets_a_log_folder_of_its_own(fake_host: FakeHost, tmp_path: Path) -> None:
     with session.open_session(PYTHON, tmp_path, {}) as opened:
-        folders = [opened.environment(Arm.BASE, "c")["ASCEND_PROCESS_LOG_PATH"] for _ in range(2)]
-        folders.append(opened.environment(Arm.FIXED, "c")["ASCEND_PROCESS_LOG_PATH"])
+        folders = [opened.prepare_process(Arm.BASE, "c").env["ASCEND_PROCESS_LOG_PATH"] for _ in range(2)]
+        folders.append(opened.prepare_process(Arm.FIXED, "c").env["ASCEND_PROCESS_LOG_PATH"])
     assert len(set(folders)) == 3
     assert all(Path(each).is_dir() and not list(Path(each).iterdir()) for each in folders)
     assert Path(folders[0]).is_relative_to(tmp_path / "base")
