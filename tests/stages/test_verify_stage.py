@@ -207,7 +207,7 @@ def _request(ctx: Context, name: str) -> dict[str, Any]:
     """What was asked of the target, without what differs each time."""
     path = ctx.ledger.folder / "verify" / "reach" / f"{name}.request.json"
     found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-    return {key: found[key] for key in ("arm", "device", "check", "emulator", "files", "cover")}
+    return {key: found[key] for key in ("arm", "device", "session", "check", "operators", "files", "cover")}
 
 
 def test_a_check_is_run_under_its_first_model_that_must_pass_and_traced(made: Prepared) -> None:
@@ -225,8 +225,9 @@ def test_a_check_is_run_under_its_first_model_that_must_pass_and_traced(made: Pr
     assert _request(ctx, "works.first") == {
         "arm": "fixed",
         "device": "emulator",
+        "session": "emulated",
         "check": {"id": "works", "file": str(kit / "test_works.py"), "select": None},
-        "emulator": {"operators": str(kit / "operators.py"), "model": "the first one", "options": {}},
+        "operators": {"file": str(kit / "operators.py"), "model": "the first one", "options": {}},
         "files": [
             str(site / each) for each in (CONV, "demo/ops/no-module.py", "demo/ops/other.py", NEW, "demo/ops/words.txt")
         ],

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from backproof.core.model import Arm, Outcome
 from backproof.devices.ascend.session import log_environment
-from backproof.devices.lent_packages import carried
+from backproof.devices.lent_packages import link_packages
 from backproof.devices.protocol import ProcessSetup
 from backproof.kit.serving import UpstreamTests
 from backproof.records.upstream_tests import ArmTests, OwnTest
@@ -87,7 +87,7 @@ class Repository:
             env={"PYTHONPATH": str(self.site), "COUNTER": str(self.work / f"{arm}.counter")},
             root=self.root,
             work=work,
-            carried=carried(self.work),
+            carried=link_packages(self.work),
             files=tuple(hashes),
             select=plan.select,
             timeout=plan.timeout,

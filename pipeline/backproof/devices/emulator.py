@@ -62,4 +62,4 @@ def request(kit: Path, plan: Plan, model: str) -> dict[str, Any]:
             why="the emulator needs [emulator] with a model of that id",
             next_step="add it to plan.toml",
         )
-    return {"operators": str((kit / emulator.operators).resolve()), "model": named.model, "options": named.options}
+    return {"file": str((kit / emulator.operators).resolve()), "model": named.model, "options": named.options}

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from backproof import devices
 from backproof.core.errors import PlanError
 from backproof.core.model import Arm, Finding, Record, StageRole
-from backproof.devices.lent_packages import carried
+from backproof.devices.lent_packages import link_packages
 from backproof.install import arms
 from backproof.records.proof import FixupRecord, InstallRecord, PickRecord, StageResult
 from backproof.records.upstream_tests import UpstreamRecord
@@ -108,7 +108,7 @@ def _run_arm(ctx: Context, session: Session, env: Mapping[str, str], root: Path,
             env=env,
             root=root,
             work=work,
-            carried=carried(work.parent),
+            carried=link_packages(work.parent),
             files=tuple(hashes),
             select=wanted.select,
             timeout=wanted.timeout,

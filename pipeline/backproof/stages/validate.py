@@ -10,7 +10,7 @@ from backproof import devices
 from backproof.core.errors import PlanError, TargetError
 from backproof.core.model import Arm, Outcome, Record, StageRole
 from backproof.devices.check_result import CheckResult
-from backproof.devices.check_run import Answer, Bench, Job, run_batch, run_check
+from backproof.devices.check_run import CheckEnvironment, CheckJob, CompletedCheck, run_batch, run_check
 from backproof.install import arms
 from backproof.records.proof import (
     INVENTORY_FILE,
@@ -111,40 +111,42 @@ def _arm(
 
 def _answers(
     ctx: Context, device: Device, session: Session, subjects: Sequence[judge.Subject], files: Sequence[str]
-) -> list[Answer | TargetError]:
+) -> list[CompletedCheck | TargetError]:
     arm = subjects[0].arm
-    bench = Bench(
+    environment = CheckEnvironment(
         python=Path(ctx.settings.python),
         env=ctx.plan.verify.service.env,
         kit=ctx.kit,
-        device=device.NAME,
+        device=device,
         arm=arm,
         files=files,
         work=ctx.ledger.stage_folder(NAME) / arm.value,
     )
     jobs = [
-        Job(
+        CheckJob(
             name=f"{each.check.id}.{each.model}",
             check=each.check,
-            emulator=device.request(ctx.kit, ctx.plan, each.model),
+            operators=device.request(ctx.kit, ctx.plan, each.model),
         )
         for each in subjects
     ]
     if device.FORKS:
-        return run_batch(bench, jobs, parallel=device.PARALLEL)
-    return [_alone(bench, job, session) for job in jobs]
+        return run_batch(environment, jobs, parallel=device.PARALLEL)
+    return [_alone(environment, job, session) for job in jobs]
 
 
-def _alone(bench: Bench, job: Job, session: Session) -> Answer | TargetError:
+def _alone(environment: CheckEnvironment, job: CheckJob, session: Session) -> CompletedCheck | TargetError:
     try:
         # Device logs of its own for each process: an earlier one's fault must not be taken for this one's.
-        return run_check(replace(bench, env={**bench.env, **session.prepare_process(bench.arm, job.name).env}), job)
+        return run_check(
+            replace(environment, env={**environment.env, **session.prepare_process(environment.arm, job.name).env}), job
+        )
     except TargetError as error:
         return error
 
 
 def _case(
-    ctx: Context, subject: judge.Subject, answer: Answer | TargetError, hashes: Mapping[str, str | None]
+    ctx: Context, subject: judge.Subject, answer: CompletedCheck | TargetError, hashes: Mapping[str, str | None]
 ) -> tuple[Case, tuple[str, ...]]:
     if isinstance(answer, TargetError):
         return _broken(ctx, subject, answer, hashes), ()
