@@ -6,8 +6,10 @@ import shlex
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from backproof.core.model import Arm, Evidence, Finding, Level, Outcome, Record
+from backproof.core.level import Level
+from backproof.core.model import Arm, Evidence, Finding, Outcome, Record
 from backproof.core.plain_text import one_line
+from backproof.devices import DEVICES
 from backproof.records.proof import DeviceInventory, FixupRecord, ValidateRecord, VerifyRecord
 from backproof.report.arm_differences import Remark, list_remarks
 from backproof.report.claim_tree import build_claim_tree
@@ -23,7 +25,7 @@ from backproof.rundir.subject import contradictions
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from backproof.kit.plan import Plan
+    from backproof.kit.plan import OperatorModel, Plan
     from backproof.records.proof import PickedCommit
     from backproof.report.claim_tree import ClaimNode
     from backproof.report.drift import Drift
@@ -90,6 +92,13 @@ class DocumentView(RunView):
     def served(self) -> bool:
         """Whether the rounds under load count for a device."""
         return self.run.level == Level.SERVED
+
+    @property
+    def operator_models(self) -> tuple[OperatorModel, ...]:
+        """The operator models of the kit, where the checks ran under them."""
+        checks, emulator = self.loaded.validate, self.plan.emulator
+        device = DEVICES.get(checks.device) if checks else None
+        return emulator.model if emulator and device and device.OPERATOR_MODELS else ()
 
     @property
     def reconstructed(self) -> tuple[PickedCommit, ...]:

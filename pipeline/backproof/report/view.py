@@ -8,7 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from backproof.core.model import Arm, Level, Outcome, StageRole
+from backproof.core.level import Level
+from backproof.core.model import Arm, Outcome, StageRole
 from backproof.records.experiment import ExperimentsRecord
 from backproof.records.proof import InstallRecord, ValidateRecord, VerifyRecord
 from backproof.report.arm_differences import flatten
