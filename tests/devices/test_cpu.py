@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 from backproof import devices
-from backproof.core.model import Arm, Level, Outcome
+from backproof.core.level import Level
+from backproof.core.model import Arm, Outcome
 from backproof.records.proof import DeviceInventory
 from backproof.report import render
 from backproof.rundir import loaded_run

@@ -6,10 +6,11 @@ import re
 import string
 import tomllib
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from backproof.core.model import Outcome
+from backproof.devices import DEVICES
 from backproof.report import render
 from backproof.report.catalogue import CATALOGUES, LANGUAGES, OF_RECORDS, Language, list_entries, load_catalogue
 from backproof.verdict.sentences import LEVEL_NAMES, level_names
@@ -20,6 +21,9 @@ from stories import Folder, plan, proved
 
 from tests.report.test_render_comment import ALL, hostile_folder, on_device, told
 from tests.verdict.test_levels import served_run
+
+if TYPE_CHECKING:
+    from backproof.devices.protocol import Device
 
 REPORTS = ROOT / "reports"
 TEMPLATES = ("comment.md.j2", "hardware.md.j2")
@@ -73,10 +77,17 @@ def test_every_word_of_the_records_has_a_translation() -> None:
     words: dict[str, set[str]] = {}
     for match in filter(None, (WORDS.fullmatch(key) for key, _ in ENTRIES)):
         words.setdefault(match[1], set()).add(match[2])
-    levels = {*LEVEL_NAMES.values(), *level_names("cpu").values()}
+    levels = set(LEVEL_NAMES.values())
     outcomes = {outcome.value for outcome in Outcome}
     severities = {"fail", "warning", "note"}
     assert words == {"headline": outcomes, "outcome": outcomes, "severity": severities, "level": levels}
+
+
+@pytest.mark.parametrize("device", DEVICES.values(), ids=DEVICES)
+def test_a_device_brings_the_name_of_its_level_in_each_language(device: Device) -> None:
+    assert set(device.WORDS.level) == set(LANGUAGES)
+    name = level_names(device.NAME)[device.LEVEL]
+    assert {language: load_catalogue(language).translate("level", name) for language in LANGUAGES} == device.WORDS.level
 
 
 def test_a_value_that_a_sentence_does_not_hold_is_an_error() -> None:

@@ -15,7 +15,8 @@ from backproof.app import execution
 from backproof.cli import COMMANDS, cli
 from backproof.core.errors import PlanError
 from backproof.core.model import Arm, Outcome
-from backproof.kit import plan
+from backproof.devices import DEVICES
+from backproof.kit.loader import load_plan
 from backproof.rundir.ledger import Ledger
 from backproof.stages import REGISTRY
 from backproof.verdict import run_verdict
@@ -186,7 +187,7 @@ def test_a_run_that_another_process_began_meanwhile_is_not_renamed(job: PlainJob
     assert run is not None
     settings = run.settings.model_copy(update={"branch": OTHER})
     with pytest.raises(PlanError, match="--branch"):
-        execution._current(ledger, plan.load(job.kit), settings)
+        execution._current(ledger, load_plan(job.kit, DEVICES), settings)
 
 
 def test_a_run_json_that_cannot_be_read_names_no_subject(job: PlainJob) -> None:

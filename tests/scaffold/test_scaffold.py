@@ -11,7 +11,8 @@ import pytest
 from backproof import scaffold
 from backproof.adapters.github import RefusedError
 from backproof.core.errors import PlanError
-from backproof.kit import plan
+from backproof.devices import DEVICES
+from backproof.kit.loader import load_plan
 from backproof.scaffold.kit import check_text
 from backproof.scaffold.plan_text import plan_text
 from hypothesis import given, settings
@@ -50,7 +51,7 @@ def world(hub: StandIn) -> StandIn:
 
 def errors(folder: Path) -> str:
     with pytest.raises(PlanError) as caught:
-        plan.load(folder)
+        load_plan(folder, DEVICES)
     return caught.value.why
 
 
@@ -69,7 +70,7 @@ def test_what_can_be_read_is_filled_in(world: StandIn, client: Client, tmp_path:
         assert blank in text
         text = text.replace(blank, filled)
     path.write_text(text)
-    found = plan.load(tmp_path / "kit")
+    found = load_plan(tmp_path / "kit", DEVICES)
     assert found.title == 'Give "padded" rows \\ a row'
     assert (found.upstream.pull, found.upstream.original_pull) == (19353, 18878)
     assert found.pick.commits == (FIX[:12],)

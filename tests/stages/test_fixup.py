@@ -9,8 +9,9 @@ import pytest
 from backproof.adapters.git import Store
 from backproof.core.errors import NeedsReview, PlanError
 from backproof.core.model import Outcome
+from backproof.devices import DEVICES
 from backproof.kit import insertion as anchored
-from backproof.kit import plan
+from backproof.kit.loader import load_plan
 from backproof.records.proof import FixupRecord
 from backproof.stages import fixup, pick
 from hypothesis import given
@@ -36,7 +37,7 @@ def landed(tmp_path: Path, repository: Repository, fix: str, files: dict[str, st
         (ctx.kit / name).write_text(text)
     path = ctx.kit / "plan.toml"
     path.write_text(path.read_text() + "".join(FIXUP.format(file=name) for name in files))
-    ctx = replace(ctx, loaded_plan=plan.load(ctx.kit))
+    ctx = replace(ctx, loaded_plan=load_plan(ctx.kit, DEVICES))
     assert pick.run(ctx).outcome is Outcome.PASS
     result = fixup.run(ctx)
     assert result.outcome is Outcome.PASS

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from backproof.core.errors import PlanError
 from backproof.core.model import Arm, Evidence, Finding, Outcome
+from backproof.devices import DEVICES
 from backproof.devices.check_result import CheckResult, Loaded, TestResult
 from backproof.install import overlay
 from backproof.install.interpreter import InterpreterFacts, ProbeFacts
@@ -206,7 +207,7 @@ def _request(ctx: Context, name: str) -> dict[str, Any]:
     """What was asked of the target, without what differs each time."""
     path = ctx.ledger.folder / "verify" / "reach" / f"{name}.request.json"
     found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-    return {key: found[key] for key in ("arm", "device", "check", "emulator", "files", "cover")}
+    return {key: found[key] for key in ("arm", "device", "session", "check", "operators", "files", "cover")}
 
 
 def test_a_check_is_run_under_its_first_model_that_must_pass_and_traced(made: Prepared) -> None:
@@ -224,8 +225,9 @@ def test_a_check_is_run_under_its_first_model_that_must_pass_and_traced(made: Pr
     assert _request(ctx, "works.first") == {
         "arm": "fixed",
         "device": "emulator",
+        "session": "emulated",
         "check": {"id": "works", "file": str(kit / "test_works.py"), "select": None},
-        "emulator": {"operators": str(kit / "operators.py"), "model": "the first one", "options": {}},
+        "operators": {"file": str(kit / "operators.py"), "model": "the first one", "options": {}},
         "files": [
             str(site / each) for each in (CONV, "demo/ops/no-module.py", "demo/ops/other.py", NEW, "demo/ops/words.txt")
         ],
@@ -398,7 +400,9 @@ def test_a_module_that_the_distribution_does_not_have_is_a_mistake_of_the_plan(m
 def _bare(tmp_path: Path, **verify: Any) -> Context:
     """A run that has nothing yet but its plan."""
     kit = tmp_path / "kit"
-    loaded = plan.Plan.model_validate(tomllib.loads(PLAN.format(commit="1" * 40, mode="overlay", verify="")))
+    loaded = plan.Plan.model_validate(
+        tomllib.loads(PLAN.format(commit="1" * 40, mode="overlay", verify="")), context=DEVICES
+    )
     settings = Settings(kit=str(kit), repo="r", branch="b", python="/target/python", device="cpu")
     loaded = loaded.model_copy(update={"verify": plan.Verify.model_validate(verify)})
     return context_of(Ledger(tmp_path / "run"), kit, settings, loaded_plan=loaded)

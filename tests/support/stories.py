@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from backproof.core.model import Arm, Evidence, Finding, Outcome, Record
+from backproof.devices import DEVICES
 from backproof.kit.plan import Plan
 from backproof.records.proof import (
     Case,
@@ -69,7 +70,7 @@ PLAN = {
 
 
 def plan(**changes: Any) -> Plan:
-    return Plan.model_validate({**PLAN, **changes})
+    return Plan.model_validate({**PLAN, **changes}, context=DEVICES)
 
 
 def case(model: str, arm: Arm, observed: str, expected: str = "", **changes: Any) -> Case:

@@ -17,7 +17,7 @@ LOOPBACK = Path(__file__).resolve().parent / "loopback"
 
 def test_the_interface_is_the_same(synthetic: Target) -> None:
     target = replace(synthetic, path=(LOOPBACK,))
-    answer = target.run(LOOPBACK / "scenes.py", device="ascend", emulator=None)
+    answer = target.run(LOOPBACK / "scenes.py", device="ascend", session="npu", operators=None)
     outcomes = {each["nodeid"].split("::")[1]: each["outcome"] for each in answer.result["tests"]}
     assert outcomes == {
         "test_strides_are_kept": "passed",

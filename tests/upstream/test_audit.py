@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 import pytest
 from backproof.adapters.github import RefusedError, pulls
 from backproof.core.errors import PlanError
-from backproof.kit import plan
+from backproof.devices import DEVICES
+from backproof.kit.loader import load_plan
 from backproof.upstream.audit import Subject, examine
 from checkout import KIT
 
@@ -93,7 +94,7 @@ def test_resolved_and_not_landed_is_found_with_the_fixup_that_closes_it(
     world: StandIn, client: Client, kit: Path
 ) -> None:
     world.world.threads[19353] = [thread(f"![high](x) Zero the row.\n```suggestion\n{ASKED}```")]
-    subject = Subject(repo="example/project", pull=19353, original=18878, plan=plan.load(kit), kit=kit)
+    subject = Subject(repo="example/project", pull=19353, original=18878, plan=load_plan(kit, DEVICES), kit=kit)
     record = examine(client, subject)
     (request,) = record.requests
     assert (request.in_head, request.resolved, request.closed_by) == ("no", True, "zero-null-row")

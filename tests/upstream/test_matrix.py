@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 from backproof.core.errors import PlanError
 from backproof.core.model import Arm, Outcome
-from backproof.kit import plan
+from backproof.devices import DEVICES
+from backproof.kit.loader import load_plan
 from backproof.records.merged import Merged
 from backproof.report import render
 from backproof.stages import REGISTRY
@@ -26,7 +27,7 @@ def test_branches_by_devices_with_tips(upstream: Any, tmp_path: Path) -> None:
     tip = upstream.git("rev-parse", "HEAD")
     upstream.git("branch", "release")
     upstream.git("branch", "stable/2")
-    kit = plan.load(write_kit(tmp_path / "kit", [tip], more=ON_DEVICE))
+    kit = load_plan(write_kit(tmp_path / "kit", [tip], more=ON_DEVICE), DEVICES)
     found = matrix.matrix(kit, str(upstream.folder), labels=("self-hosted", "a3"))
     assert {(each.name, each.labels) for each in found.include} == {
         ("release-emulator", ("ubuntu-24.04",)),
@@ -39,7 +40,7 @@ def test_branches_by_devices_with_tips(upstream: Any, tmp_path: Path) -> None:
 
 
 def test_a_branch_or_device_that_is_not_there_is_an_error(upstream: Any, tmp_path: Path) -> None:
-    kit = plan.load(write_kit(tmp_path / "kit", [upstream.git("rev-parse", "HEAD")]))
+    kit = load_plan(write_kit(tmp_path / "kit", [upstream.git("rev-parse", "HEAD")]), DEVICES)
     with pytest.raises(PlanError, match="release"):
         matrix.matrix(kit, str(upstream.folder))
     upstream.git("branch", "release")

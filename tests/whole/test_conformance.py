@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 import backproof
 import pytest
 from backproof.core.errors import DeviceError, ExitCode, PlanError
-from backproof.core.model import Level, Outcome, StageRole, worst
+from backproof.core.level import Level
+from backproof.core.model import Outcome, StageRole, worst
 from backproof.devices import DEVICES, get
 from backproof.stages import PIPELINE, REGISTRY, STAGES
 

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
 HEAVY = {"git", "github", "httpx", "jinja2", "libcst", "pydantic", "re2", "rich"}
 """Packages that take 20 ms or more each."""
-STILL = {"new": {"pydantic"}}
-"""What the help of some commands still imports."""
 
 
 def imported(*args: str, code: int = 0) -> set[str]:
@@ -43,7 +41,7 @@ def test_the_help_imports_no_command_and_nothing_that_takes_long() -> None:
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_the_help_of_a_command_imports_nothing_that_takes_long(name: str) -> None:
-    assert imported(name, "--help") & HEAVY == STILL.get(name, set())
+    assert imported(name, "--help") & HEAVY == set()
 
 
 def test_a_survey_imports_neither_libcst_nor_github(upstream: Repository) -> None:

@@ -15,12 +15,13 @@ from backproof.adapters import proc
 from backproof.adapters.git import Builder
 from backproof.app import execution
 from backproof.core.errors import HostError, PlanError
-from backproof.core.model import Level
+from backproof.core.level import Level
 from backproof.devices import DEVICES
 from backproof.install import distribution, overlay
 from backproof.install.interpreter import probe
 from backproof.install.overlay.journal import file_hash
 from backproof.kit import plan
+from backproof.kit.loader import load_plan
 from backproof.kit.plan import Service
 from backproof.rundir.ledger import digest_of, sha256_of
 
@@ -38,7 +39,7 @@ _NETWORK = "check the network and the package index, then run the same command a
 def run(kit: Path | None, out: Path | None, say: Callable[[str], None]) -> tuple[Run, Path]:
     """Run a kit on the device without hardware that its checks name; returns the run and its folder."""
     kit = (kit or first_kit(Path.cwd())).absolute()
-    the_plan = plan.load(kit)
+    the_plan = load_plan(kit, DEVICES)
     target = _target(the_plan, kit)
     folder = out or Path("runs") / f"demo-{the_plan.id}-{datetime.now(UTC):%Y%m%dT%H%M%S}"
     device = device_of(the_plan, kit)
@@ -60,18 +61,20 @@ def first_kit(start: Path) -> Path:
 
 
 def device_of(the_plan: Plan, kit: Path) -> str:
-    """The first device without hardware that the plan's checks say something about.
+    """Return the first device without hardware that the plan's checks say something about.
 
     Raises:
         PlanError: they say something about hardware only.
     """
     for name, device in DEVICES.items():
-        if device.LEVEL is Level.EMULATED and any(device.variants(the_plan, each) for each in the_plan.check):
+        models = device.models(the_plan)
+        if device.LEVEL < Level.DEVICE and any(check.expected_under(models) for check in the_plan.check):
             return name
+    tables = [device.WORDS.expected_in for device in DEVICES.values() if device.LEVEL < Level.DEVICE]
     raise PlanError(
         f"{kit}: no check says what a device without hardware must show",
         why="the demo has no other device",
-        next_step="add [check.expect.cpu], or [emulator] with a model and what the arms show under it",
+        next_step=f"add to plan.toml {'; or '.join(tables)}",
     )
 
 

@@ -13,8 +13,9 @@ from backproof import __version__, devices
 from backproof.app import runner
 from backproof.core.errors import PlanError
 from backproof.core.plural import counted
+from backproof.devices import DEVICES
 from backproof.install import overlay
-from backproof.kit import plan
+from backproof.kit.loader import load_plan
 from backproof.records.proof import Run, Settings
 from backproof.rundir import loaded_run, subject
 from backproof.rundir.context import Context
@@ -96,7 +97,7 @@ def opened(
     ledger = Ledger(request.folder)
     settings = _settings(request, known := ledger.load_run())
     kit = Path(settings.kit)
-    the_plan = plan.load(kit)
+    the_plan = load_plan(kit, DEVICES)
     if known:
         subject.must_be_of_kit(ledger.folder, known, the_plan.id)
     _interpreter(settings.python)
@@ -117,6 +118,7 @@ def _context(ledger: Ledger, kit: Path, current: Run, say: Callable[[str], None]
         kit=kit,
         settings=current.settings,
         registry=REGISTRY,
+        devices=DEVICES,
         run=current,
         say=say,
         **facts,
@@ -158,7 +160,7 @@ def _begun(request: Request) -> Settings:
             why="this run folder is new",
             next_step="name a kit, for example patches/19353",
         )
-    the_plan = plan.load(Path(request.kit))
+    the_plan = load_plan(Path(request.kit), DEVICES)
     if not (request.repo and request.python):
         missing = "--python" if request.repo else "--repo"
         raise PlanError(
@@ -166,7 +168,7 @@ def _begun(request: Request) -> Settings:
             why="this run folder does not know it yet",
             next_step=f"give {missing}; `backproof demo` brings its own",
         )
-    return Settings(**{"branch": the_plan.branch[0].name, "device": "emulator", **_given(request)})
+    return Settings(**{"branch": the_plan.branch[0].name, "device": devices.DEFAULT, **_given(request)})
 
 
 def _absolute(path: str) -> str:

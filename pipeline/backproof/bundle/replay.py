@@ -10,6 +10,7 @@ from pydantic import ValidationError
 from backproof.bundle.archive import Strange
 from backproof.bundle.manifest import PLAN, RUN
 from backproof.core.model import Record
+from backproof.devices import DEVICES
 from backproof.kit.plan import Plan
 from backproof.records.proof import Run
 from backproof.report import render
@@ -70,7 +71,7 @@ def _holds(known: Mapping[str, Bundled], path: str, recorded: str) -> bool:
 
 def _record(files: Mapping[str, bytes], name: str, kind: type[R]) -> R:
     try:
-        return kind.model_validate_json(files[name])
+        return kind.model_validate_json(files[name], context=DEVICES)
     except KeyError:
         raise Strange(f"it has no {name}") from None
     except ValidationError as error:

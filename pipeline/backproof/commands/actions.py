@@ -29,12 +29,13 @@ _JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.option("--labels", default="", help="Labels of the self-hosted runners that have the device, with commas.")
 def matrix_command(*, kit: Path, repo: str, devices: tuple[str, ...], labels: str) -> None:
     """Print the matrix of KIT for a workflow: release branches by devices, one line of JSON."""
-    from backproof.kit import plan
+    from backproof.devices import DEVICES
+    from backproof.kit.loader import load_plan
     from backproof.upstream import matrix as matrices
 
     wanted = tuple(each for one in devices for each in one.replace(",", " ").split())
     listed = tuple(each.strip() for each in labels.split(",") if each.strip())
-    matrix = matrices.matrix(plan.load(kit), repo, devices=wanted, labels=listed).model_dump(mode="json")
+    matrix = matrices.matrix(load_plan(kit, DEVICES), repo, devices=wanted, labels=listed).model_dump(mode="json")
     # One line: a workflow takes it as it is.
     print_exact(json.dumps(matrix))
     if actions := actions_job(err=True):

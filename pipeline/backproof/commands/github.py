@@ -56,7 +56,8 @@ def audit(*, subject: str, folder: Path | None, as_json: bool) -> None:
 
 
 def _subject(text: str, folder: Path | None) -> Subject:
-    from backproof.kit import plan
+    from backproof.devices import DEVICES
+    from backproof.kit.loader import load_plan
     from backproof.rundir import loaded_run
     from backproof.rundir.ledger import Ledger
     from backproof.rundir.subject import must_be_of_kit
@@ -72,7 +73,7 @@ def _subject(text: str, folder: Path | None) -> Subject:
     if not kit.exists():
         repo, number = parse_pull(text)
         return Subject(repo=repo, pull=number, tree=tree)
-    found = plan.load(kit)
+    found = load_plan(kit, DEVICES)
     if folder and run:
         must_be_of_kit(folder, run, found.id)
     if found.upstream.pull is None:

@@ -98,7 +98,8 @@ def serve_check(
 
 def _check_address(folder: Path, kit: str | None, url: str, options: serve.Options, *, as_json: bool) -> NoReturn:
     from backproof.core.model import worst
-    from backproof.kit import plan
+    from backproof.devices import DEVICES
+    from backproof.kit.loader import load_plan
     from backproof.rundir.ledger import Ledger
     from backproof.serving.address import check_address
     from backproof.stages import serve
@@ -110,7 +111,7 @@ def _check_address(folder: Path, kit: str | None, url: str, options: serve.Optio
             why="an address does not tell which plan is meant, nor which arm runs there",
             next_step="give --kit KIT --arm fixed (or base)",
         )
-    tables = [table for table in plan.load(Path(kit)).serve if options.only in {None, table.id}]
+    tables = [table for table in load_plan(Path(kit), DEVICES).serve if options.only in {None, table.id}]
     named: Serve = _require_one(tables, options.only, "[[serve]]")
     served = named.model_copy(update=dict(options.changes))
     record = check_address(Ledger(folder), serve.NAME, served, url, options.which[0], budget=options.budget, say=say)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from backproof.history.records import CompareRecord
     from backproof.history.repository import Repository
     from backproof.history.simulate import Simulator
-    from backproof.kit import plan
+    from backproof.kit.plan import Plan
 
 _repo = click.option("--repo", required=True, help="The repository: a path or a URL. It is only read.")
 _drop = click.option("--drop", multiple=True, help="A gitignore-like glob that is left out; may be repeated.")
@@ -66,11 +66,13 @@ def survey_command(
     print_json(found) if as_json else history.survey(found)
 
 
-def _kit(what: Sequence[str]) -> plan.Plan | None:
-    from backproof.kit import plan
+def _kit(what: Sequence[str]) -> Plan | None:
+    from backproof.devices import DEVICES
+    from backproof.kit.loader import load_plan
+    from backproof.kit.plan import PLAN_FILE
 
     folder = Path(what[0])
-    if not (folder / plan.PLAN_FILE).is_file():
+    if not (folder / PLAN_FILE).is_file():
         return None
     if len(what) > 1:
         raise PlanError(
@@ -78,7 +80,7 @@ def _kit(what: Sequence[str]) -> plan.Plan | None:
             why="a kit says itself which commits it picks",
             next_step="name one kit, or commits alone",
         )
-    return plan.load(folder)
+    return load_plan(folder, DEVICES)
 
 
 @click.command("explain")
@@ -133,12 +135,13 @@ def compare_command(
 ) -> None:
     """Tell whether BACKPORT (a commit, or base..head) is the same as its originals."""
     from backproof.commands.views import history
+    from backproof.devices import DEVICES
     from backproof.history.compare import Backport, compare
     from backproof.history.path_filter import dropper
     from backproof.history.repository import open_repository
-    from backproof.kit import plan
+    from backproof.kit.loader import load_plan
 
-    found_plan = plan.load(kit) if kit else None
+    found_plan = load_plan(kit, DEVICES) if kit else None
     if not originals and found_plan is None:
         raise PlanError(
             "compare: no original is named", why="neither a commit nor --kit", next_step="name the original commit"
@@ -157,13 +160,13 @@ def compare_command(
     sys.exit(_compared(found))
 
 
-def _originals(opened: Repository, names: Sequence[str], kit: plan.Plan | None) -> list[str]:
+def _originals(opened: Repository, names: Sequence[str], kit: Plan | None) -> list[str]:
     if names or kit is None:
         return [opened.commit(name) for name in names]
     return [opened.commit_of(kit, name) for name in kit.pick.commits]
 
 
-def _amend(simulator: Simulator, kit: Path, found: plan.Plan) -> Callable[[str], str]:
+def _amend(simulator: Simulator, kit: Path, found: Plan) -> Callable[[str], str]:
     from backproof.history.fixups import amended
 
     folder = kit if kit.is_dir() else kit.parent

@@ -74,11 +74,13 @@ def actions_job(*, err: bool = False) -> Actions | None:
 
 def run_options(function: Callable[..., Any]) -> Callable[..., Any]:
     """Add the options that say where a run works."""
+    from backproof.devices import DEFAULT, DEVICES
+
     options = (
         click.option("--repo", help="The upstream repository: a path or a URL. It is only read."),
         click.option("--branch", help="The release branch; by default the plan's first."),
         click.option("--python", help="The target's interpreter."),
-        click.option("--device", help="Where checks run: ascend, emulator or cpu.", show_default="emulator"),
+        click.option("--device", help=f"Where checks run: {', '.join(DEVICES)}.", show_default=DEFAULT),
         click.option("--signoff/--no-signoff", default=None, help="Add a Signed-off-by line to each commit."),
         click.option("--json", "as_json", is_flag=True, help="Print run.json instead of the comment."),
     )

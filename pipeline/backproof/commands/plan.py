@@ -19,9 +19,10 @@ def plan_group() -> None:
 @click.argument("kit", type=click.Path(path_type=Path))
 def plan_check(kit: Path) -> None:
     """Check plan.toml of KIT: every error at once."""
-    from backproof.kit import plan
+    from backproof.devices import DEVICES
+    from backproof.kit.loader import load_plan
 
-    found = plan.load(kit)
+    found = load_plan(kit, DEVICES)
     print_line(
         f"{kit}: plan {found.id} is valid: {counted(len(found.check), 'check')}, {counted(len(found.fixup), 'fix-up')}, {counted(len(found.branch), 'branch')}"
     )
@@ -30,6 +31,6 @@ def plan_check(kit: Path) -> None:
 @plan_group.command("schema")
 def plan_schema() -> None:
     """Print the JSON schema of plan.toml."""
-    from backproof.kit import plan
+    from backproof.kit.loader import make_schema
 
-    print_json(plan.schema())
+    print_json(make_schema())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from enum import IntEnum, StrEnum
+from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
@@ -68,16 +68,6 @@ class StageRole(StrEnum):
     PROOF = "proof"
     BESIDE = "beside"
     AFTERWARDS = "afterwards"
-
-
-class Level(IntEnum):
-    """How strong the proof is. Computed from evidence, never written."""
-
-    PICKED = 0
-    LOADED = 1
-    EMULATED = 2
-    DEVICE = 3
-    SERVED = 4
 
 
 class Arm(StrEnum):

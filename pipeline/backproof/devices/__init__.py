@@ -1,4 +1,4 @@
-"""Where checks run. A new device is a module here and one line in DEVICES."""
+"""Where checks run. A new device is a module here and one line in DEVICES; nothing else names one."""
 
 from __future__ import annotations
 
@@ -12,10 +12,14 @@ if TYPE_CHECKING:
     from backproof.devices.protocol import Device
 
 DEVICES: Final[dict[str, Device]] = {"emulator": emulator, "ascend": ascend, "cpu": cpu}
+DEFAULT: Final = emulator.NAME
+"""The device of a run that names none."""
+SCAFFOLDED: Final = ascend.NAME
+"""The device of a new kit whose author names none."""
 
 
 def get(name: str) -> Device:
-    """The device of that name.
+    """Return the device of that name.
 
     Raises:
         PlanError: there is none.

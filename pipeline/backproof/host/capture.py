@@ -90,7 +90,7 @@ def log_directory(env: Mapping[str, str]) -> Path:
         return Path(env["ASCEND_PROCESS_LOG_PATH"])
     if env.get("ASCEND_WORK_PATH"):
         return Path(env["ASCEND_WORK_PATH"]) / "log"
-    return Path(env.get("HOME", "/root")) / "ascend" / "log"
+    return Path(env.get("HOME", "/root")) / "ascend/log"
 
 
 def start_capture(

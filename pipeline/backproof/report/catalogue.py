@@ -12,6 +12,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from backproof.core.plural import counted
+from backproof.devices import DEVICES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -60,8 +61,9 @@ class Catalogue:
         return _FORMATTER.vformat(self.sentences[key], (), values)
 
     def translate(self, kind: str, word: str) -> str:
-        """Return a word of the records in this language, or as it is."""
-        return self.sentences.get(f"translated.{kind}.{word}", word)
+        """Return a word of the records, or of a device, in this language; or as it is."""
+        devices = {device.WORDS.level[OF_RECORDS]: device.WORDS.level[self.language] for device in DEVICES.values()}
+        return self.sentences.get(f"translated.{kind}.{word}", devices.get(word, word))
 
 
 def find_templates() -> Traversable:

@@ -6,8 +6,10 @@ import shlex
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from backproof.core.model import Arm, Evidence, Finding, Level, Outcome, Record
+from backproof.core.level import Level
+from backproof.core.model import Arm, Evidence, Finding, Outcome, Record
 from backproof.core.plain_text import one_line
+from backproof.devices import DEVICES
 from backproof.records.proof import DeviceInventory, FixupRecord, InstallRecord, ValidateRecord, VerifyRecord
 from backproof.report.arm_differences import Remark, observed
 from backproof.report.claim_tree import chain
@@ -24,7 +26,7 @@ from backproof.verdict.sentences import HEADLINES, level_names
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from backproof.kit.plan import Plan
+    from backproof.kit.plan import OperatorModel, Plan
     from backproof.records.proof import Case, PickedCommit, Run
     from backproof.report.claim_tree import Link
     from backproof.report.drift import Drift
@@ -109,8 +111,15 @@ class Outline:
 
     @property
     def _level_names(self) -> dict[Level, str]:
-        found = self.story.validate
-        return level_names(found.device if found else self.run.settings.device)
+        validate = self.story.validate
+        return level_names(validate.device if validate else self.run.settings.device)
+
+    @property
+    def operator_models(self) -> tuple[OperatorModel, ...]:
+        """The operator models of the kit, where the checks ran under them."""
+        validate, emulator = self.story.validate, self.plan.emulator
+        device = DEVICES.get(validate.device) if validate else None
+        return emulator.model if emulator and device and device.OPERATOR_MODELS else ()
 
     @property
     def reconstructed(self) -> tuple[PickedCommit, ...]:

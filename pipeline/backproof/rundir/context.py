@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 from backproof.adapters.git import Store
 from backproof.core.errors import PlanError
 from backproof.core.model import Record
-from backproof.kit.plan import load as load_plan
+from backproof.kit.loader import load_plan
 from backproof.rundir.registry import StageFacts
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from backproof.core.model import Evidence
-    from backproof.kit.plan import Plan
+    from backproof.kit.plan import OffersModels, Plan
     from backproof.records.proof import Run, Settings, StageResult
     from backproof.rundir.ledger import Ledger
     from backproof.rundir.registry import Registry
@@ -32,6 +32,7 @@ class Context:
     """One run: its plan, its folder, its settings, the records of earlier stages, and where progress goes.
 
     Args:
+        devices: those that the expectations of a plan can be for, by name.
         run: as it stood when the stage began.
         options: what the command line asked of the stage, an instance of its `Options`; None for its defaults.
         hold: the user asked for the overlay to stay.
@@ -43,6 +44,7 @@ class Context:
     kit: Path
     settings: Settings
     registry: Registry
+    devices: Mapping[str, OffersModels]
     run: Run
     say: Callable[[str], None]
     loaded_plan: Plan | None = None
@@ -54,7 +56,7 @@ class Context:
     @cached_property
     def plan(self) -> Plan:
         """The plan of the kit; what only adds to a finished run may not need it, and may not have the kit."""
-        return self.loaded_plan or load_plan(self.kit)
+        return self.loaded_plan or load_plan(self.kit, self.devices)
 
     @cached_property
     def store(self) -> Store:

@@ -9,7 +9,7 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from backproof.devices import emulator
+from backproof.devices.no_hardware import open_session
 from backproof.host.identity import read_identity
 from backproof.serving.check import check_serving
 from backproof.serving.testbed import Testbed
@@ -32,7 +32,7 @@ def check_address(
 ) -> ServeRecord:
     """Run the steps of one [[serve]] against an address; `arm` is the one that runs there, as the user claims."""
     here = read_identity()
-    with ledger.locked(), emulator.opened(Path(), ledger.folder, {}) as session:
+    with ledger.locked(), open_session(Path(), ledger.folder, {}) as session:
         testbed = Testbed(
             ledger=ledger,
             python=Path(),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from backproof.records.serving import Round
@@ -14,6 +13,7 @@ from backproof.serving.round_context import RoundContext
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from contextlib import AbstractContextManager
+    from pathlib import Path
 
     from backproof.core.model import Arm, Evidence, Record
     from backproof.core.time_budget import Budget
@@ -53,20 +53,19 @@ class Testbed:
         return done
 
     def _prepare_round(self, spec: RoundSpec, hashes: Mapping[str, str | None]) -> RoundContext:
-        device = self.session.environment(spec.arm, f"{spec.serve.id}-{spec.number}")
-        logs = device.get("ASCEND_PROCESS_LOG_PATH")
+        process = self.session.prepare_process(spec.arm, f"{spec.serve.id}-{spec.number}")
         place = self._place(spec)
         earlier = self.ledger.read(f"{place}/round.json", Round)
         return RoundContext(
             spec=spec,
-            env={**self.env, **spec.serve.env, **device},
+            env={**self.env, **spec.serve.env, **process.env},
             python=self.python,
             words={"python": str(self.python), **self.words},
             digest=self._digest_inputs(spec, hashes),
             host=self.facts.get("host", ""),
             boot_id=self.facts.get("boot_id", ""),
             folder=self.ledger.stage_folder(place),
-            logs=Path(logs) if logs else None,
+            logs=process.logs,
             budget=self.budget,
             say=self.say,
             keep=self._keep_in(place),

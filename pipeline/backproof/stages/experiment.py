@@ -49,7 +49,7 @@ def run(ctx: Context) -> StageResult:
     env = {**baseline.environment, **ctx.plan.verify.service.env}
     folder = ctx.ledger.stage_folder(f"{NAME}/{options.experiment.id}")
     device = devices.get(ctx.settings.device)
-    with device.opened(Path(ctx.settings.python), folder, env) as session:
+    with device.open_session(Path(ctx.settings.python), folder, env) as session:
         testbed = make_testbed(ctx, NAME, session, budget=options.budget.start(), env=env, model=options.model)
         record = conduct.conduct_experiment(testbed, options.experiment, options.serve, baseline.arguments)
     return _keep_result(ctx, record)

@@ -66,7 +66,7 @@ def run(ctx: Context) -> StageResult:
     options = ctx.option(Options)
     device = devices.get(ctx.settings.device)
     env = {**ctx.plan.baseline.environment, **ctx.plan.verify.service.env}
-    with device.opened(Path(ctx.settings.python), ctx.ledger.stage_folder(NAME), env) as session:
+    with device.open_session(Path(ctx.settings.python), ctx.ledger.stage_folder(NAME), env) as session:
         testbed = make_testbed(ctx, NAME, session, budget=options.budget.start(), env=env, model=options.model)
         records = [
             check_serving(testbed, serve, _choose_arguments(ctx, serve), options.which, seed=options.seed)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from backproof import devices
 from backproof.core.errors import PlanError
 from backproof.core.model import Arm, Finding, Record, StageRole
-from backproof.devices.lent_packages import carried
+from backproof.devices.lent_packages import link_packages
 from backproof.install import arms
 from backproof.records.proof import FixupRecord, InstallRecord, PickRecord, StageResult
 from backproof.records.upstream_tests import UpstreamRecord
@@ -52,7 +52,7 @@ def run(ctx: Context) -> StageResult:
     python, folder = Path(ctx.settings.python), ctx.ledger.stage_folder(NAME)
     root = _export_tests(ctx, _require_table(ctx), folder / "root")
     env = {**ctx.plan.baseline.environment, **ctx.plan.verify.service.env}
-    with device.opened(python, folder, env) as session:
+    with device.open_session(python, folder, env) as session:
         tests = [_run_arm(ctx, session, env, root, arm) for arm in (Arm.BASE, Arm.FIXED)]
         record = UpstreamRecord(
             device_facts=device.describe(python),
@@ -108,7 +108,7 @@ def _run_arm(ctx: Context, session: Session, env: Mapping[str, str], root: Path,
             env=env,
             root=root,
             work=work,
-            carried=carried(work.parent),
+            carried=link_packages(work.parent),
             files=tuple(hashes),
             select=wanted.select,
             timeout=wanted.timeout,
@@ -118,7 +118,7 @@ def _run_arm(ctx: Context, session: Session, env: Mapping[str, str], root: Path,
             test_job=test_job,
             arm=arm,
             hashes=hashes,
-            logs=lambda name: session.environment(arm, name),
+            prepare=lambda name: session.prepare_process(arm, name),
             say=ctx.say,
         )
         tests = run_arm(job)

@@ -10,7 +10,7 @@ from backproof import devices
 from backproof.core.errors import PlanError, TargetError
 from backproof.core.model import Arm, Outcome, Record, StageRole
 from backproof.devices.check_result import CheckResult
-from backproof.devices.check_run import Answer, Bench, Job, run_batch, run_check
+from backproof.devices.check_run import CheckEnvironment, CheckJob, CompletedCheck, run_batch, run_check
 from backproof.install import arms
 from backproof.records.proof import (
     INVENTORY_FILE,
@@ -50,7 +50,7 @@ def inputs(ctx: Context) -> Mapping[str, Any]:
         "device": ctx.settings.device,
         "facts": devices.get(ctx.settings.device).describe(Path(ctx.settings.python)),
         "checks": [each.model_dump(mode="json") for each in ctx.plan.check],
-        "emulator": ctx.plan.emulator.model_dump(mode="json") if ctx.plan.emulator else None,
+        "operators": ctx.plan.emulator.model_dump(mode="json") if ctx.plan.emulator else None,
         "service": ctx.plan.verify.service.model_dump(mode="json"),
         "files": {path.relative_to(ctx.kit).as_posix(): sha256_of(path) for path in sorted(ctx.kit.rglob("*.py"))},
     }
@@ -61,8 +61,8 @@ def run(ctx: Context) -> StageResult:
     python = Path(ctx.settings.python)
     facts = device.describe(python)
     cases: list[Case] = []
-    limits: dict[str, None] = {}
-    with device.opened(python, ctx.ledger.stage_folder(NAME), ctx.plan.verify.service.env) as session:
+    limits = dict.fromkeys(device.LIMITS)
+    with device.open_session(python, ctx.ledger.stage_folder(NAME), ctx.plan.verify.service.env) as session:
         for arm in Arm:
             with arms.installed(ctx, arm) as hashes:
                 for case, said in _arm(ctx, device, session, arm, hashes):
@@ -87,7 +87,7 @@ def _inventory(ctx: Context, session: Session) -> list[Evidence]:
     kept = [(ctx.ledger.write(f"{NAME}/{INVENTORY_FILE}", session.inventory), "the device, its driver and its runtime")]
     if session.details is not None:
         kept.append((ctx.ledger.write(f"{NAME}/hardware.json", session.details), "all that the host said of itself"))
-    return [ctx.ledger.evidence(file, claim=claim, command="npu-smi info") for file, claim in kept]
+    return [ctx.ledger.evidence(file, claim=claim, command=session.command) for file, claim in kept]
 
 
 def _arm(
@@ -96,12 +96,12 @@ def _arm(
     subjects = [
         judge.Subject(check=check, model=model, arm=arm, expected=expected)
         for check in ctx.plan.check
-        for model, expected in device.variants(ctx.plan, check).items()
+        for model, expected in check.expected_under(device.models(ctx.plan)).items()
     ]
     if not subjects:
         raise PlanError(
             f"the plan has no check for the device {device.NAME}",
-            why="no [check.expect.<model>] table is meant for it",
+            why=f"its checks have no {device.WORDS.expected_in}",
             next_step=f"add one to plan.toml, or choose another --device than {device.NAME}",
         )
     ctx.say(f"    arm {arm}: {len(subjects)} cases")
@@ -111,40 +111,42 @@ def _arm(
 
 def _answers(
     ctx: Context, device: Device, session: Session, subjects: Sequence[judge.Subject], files: Sequence[str]
-) -> list[Answer | TargetError]:
+) -> list[CompletedCheck | TargetError]:
     arm = subjects[0].arm
-    bench = Bench(
+    environment = CheckEnvironment(
         python=Path(ctx.settings.python),
         env=ctx.plan.verify.service.env,
         kit=ctx.kit,
-        device=device.NAME,
+        device=device,
         arm=arm,
         files=files,
         work=ctx.ledger.stage_folder(NAME) / arm.value,
     )
     jobs = [
-        Job(
+        CheckJob(
             name=f"{each.check.id}.{each.model}",
             check=each.check,
-            emulator=device.request(ctx.kit, ctx.plan, each.model),
+            operators=device.request(ctx.kit, ctx.plan, each.model),
         )
         for each in subjects
     ]
     if device.FORKS:
-        return run_batch(bench, jobs, parallel=device.PARALLEL)
-    return [_alone(bench, job, session) for job in jobs]
+        return run_batch(environment, jobs, parallel=device.PARALLEL)
+    return [_alone(environment, job, session) for job in jobs]
 
 
-def _alone(bench: Bench, job: Job, session: Session) -> Answer | TargetError:
+def _alone(environment: CheckEnvironment, job: CheckJob, session: Session) -> CompletedCheck | TargetError:
     try:
         # Device logs of its own for each process: an earlier one's fault must not be taken for this one's.
-        return run_check(replace(bench, env={**bench.env, **session.environment(bench.arm, job.name)}), job)
+        return run_check(
+            replace(environment, env={**environment.env, **session.prepare_process(environment.arm, job.name).env}), job
+        )
     except TargetError as error:
         return error
 
 
 def _case(
-    ctx: Context, subject: judge.Subject, answer: Answer | TargetError, hashes: Mapping[str, str | None]
+    ctx: Context, subject: judge.Subject, answer: CompletedCheck | TargetError, hashes: Mapping[str, str | None]
 ) -> tuple[Case, tuple[str, ...]]:
     if isinstance(answer, TargetError):
         return _broken(ctx, subject, answer, hashes), ()

@@ -10,7 +10,7 @@ from backproof import devices
 from backproof.core.errors import HostError, PlanError
 from backproof.core.model import Arm, Evidence, Outcome, Record, StageRole, worst
 from backproof.core.plural import counted
-from backproof.devices.check_run import Bench, Job, run_check
+from backproof.devices.check_run import CheckEnvironment, CheckJob, run_check
 from backproof.install import overlay, patch, stale_code
 from backproof.install.interpreter import probe
 from backproof.install.overlay.journal import file_hash
@@ -163,7 +163,7 @@ def _reached(ctx: Context, the_patch: Patch, record: InstallRecord, *, may_run: 
 def _run(ctx: Context, record: InstallRecord, check: Check) -> tuple[CheckResult, Evidence]:
     """One check on the fixed arm with line coverage, under its first variant that must pass."""
     device = devices.get(ctx.settings.device)
-    variants = device.variants(ctx.plan, check)
+    variants = check.expected_under(device.models(ctx.plan))
     variant = next((name for name, each in variants.items() if each.of(record.arm) == "pass"), None)
     if variant is None:
         raise PlanError(
@@ -172,22 +172,22 @@ def _run(ctx: Context, record: InstallRecord, check: Check) -> tuple[CheckResult
             next_step="name another check in verify.reach, or another --device",
         )
     ctx.say(f"    which lines {check.id} reaches, under {variant}")
-    bench = Bench(
+    environment = CheckEnvironment(
         python=Path(ctx.settings.python),
         env=ctx.plan.verify.service.env,
         kit=ctx.kit,
-        device=device.NAME,
+        device=device,
         arm=record.arm,
         files=[each.installed for each in record.files],
         work=ctx.ledger.stage_folder(NAME) / "reach",
     )
-    job = Job(
+    job = CheckJob(
         name=f"{check.id}.{variant}",
         check=_narrowed(ctx, check),
-        emulator=device.request(ctx.kit, ctx.plan, variant),
+        operators=device.request(ctx.kit, ctx.plan, variant),
         cover=True,
     )
-    found = run_check(bench, job)
+    found = run_check(environment, job)
     made = ctx.ledger.evidence(found.file, claim=f"what {check.id} executed and launched", command=found.command)
     return found.result, made
 

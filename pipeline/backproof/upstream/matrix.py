@@ -16,9 +16,9 @@ from backproof.core.model import Record
 from backproof.devices import DEVICES
 
 if TYPE_CHECKING:
+    from backproof.devices.protocol import Device
     from backproof.kit.plan import Plan
 
-_HOSTED = ("ubuntu-24.04",)
 _MOST = 256
 """GitHub takes no more jobs in one matrix."""
 
@@ -54,7 +54,7 @@ def matrix(plan: Plan, repo: str, *, devices: tuple[str, ...] = (), labels: tupl
         PlanError: a branch or a device is not there, or nothing is left to run.
     """
     source = Source.open(repo)
-    wanted = devices or tuple(name for name in DEVICES if _expects(plan, name))
+    wanted = devices or tuple(name for name, device in DEVICES.items() if _has_checks(plan, device))
     if unknown := sorted(set(wanted) - set(DEVICES)):
         raise PlanError(
             f"{', '.join(unknown)}: no such device",
@@ -68,7 +68,7 @@ def matrix(plan: Plan, repo: str, *, devices: tuple[str, ...] = (), labels: tupl
             branch=branch.name,
             sha=source.branch(branch.name),
             device=device,
-            labels=_labels(device, labels),
+            labels=DEVICES[device].HOSTED_RUNNER or labels or ("self-hosted", device),
         )
         for branch in plan.branch
         for device in wanted
@@ -82,14 +82,9 @@ def matrix(plan: Plan, repo: str, *, devices: tuple[str, ...] = (), labels: tupl
     return Matrix(include=cells)
 
 
-def _expects(plan: Plan, device: str) -> bool:
-    if device == "emulator":
-        return plan.emulator is not None
-    return any(device in each.expect for each in plan.check)
-
-
-def _labels(device: str, labels: tuple[str, ...]) -> tuple[str, ...]:
-    return _HOSTED if device == "emulator" else (labels or ("self-hosted", device))
+def _has_checks(plan: Plan, device: Device) -> bool:
+    models = device.models(plan)
+    return any(check.expected_under(models) for check in plan.check)
 
 
 def _slug(text: str) -> str:

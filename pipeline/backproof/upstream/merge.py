@@ -8,7 +8,8 @@ from pydantic import ValidationError
 
 from backproof.core.errors import BackproofError, PlanError
 from backproof.core.model import Outcome, worst
-from backproof.kit import plan as plans
+from backproof.devices import DEVICES
+from backproof.kit.loader import load_plan
 from backproof.records.merged import Merged, Shard
 from backproof.report import render
 from backproof.rundir.ledger import RUN_FILE, Ledger, sha256_of
@@ -44,7 +45,7 @@ def merge(folders: Sequence[Path], kit: Path, registry: Registry, *, expected: P
         raise PlanError(
             "there is no run to join", why=f"none of the folders has a {RUN_FILE}", next_step="name run folders"
         )
-    plan = loaded[0].plan if loaded else plans.load(kit)
+    plan = loaded[0].plan if loaded else load_plan(kit, DEVICES)
     ordered = tuple(shards[key] for key in sorted(shards))
     return Merged(kit=plan.id, title=plan.title, outcome=worst(each.outcome for each in ordered), shards=ordered)
 

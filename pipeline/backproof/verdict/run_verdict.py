@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from backproof.core.model import Arm, Level, Outcome, StageRole, worst
+from backproof.core.level import Level
+from backproof.core.model import Arm, Outcome, StageRole, worst
 from backproof.devices import DEVICES
 from backproof.records.proof import (
     ArmSummary,

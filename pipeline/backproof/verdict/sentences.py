@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from backproof.core.model import Level, Outcome
+from backproof.core.level import Level
+from backproof.core.model import Outcome
 from backproof.core.plural import counted
+from backproof.devices import DEVICES
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -60,22 +62,21 @@ _UNSHOWN = (
     "{proofs} on {branch} red without the backport and green with it, {where}; "
     "nothing shows which device that was: there is no inventory of it from the same host and boot"
 )
-_WHERE = {"emulator": "under emulation on a CPU", "cpu": "on a plain CPU, where nothing is emulated"}
-_OTHERWISE_CALLED = {"cpu": {Level.EMULATED: "checked on a CPU"}}
-"""The same level by another name: what ran as it is was not emulated."""
 
 
 def level_names(device: str) -> dict[Level, str]:
-    """The levels in the words of a run on that device."""
-    return {**LEVEL_NAMES, **_OTHERWISE_CALLED.get(device, {})}
+    """Return the names of the levels of a run on that device, which has a name of its own for its level."""
+    known = DEVICES.get(device)
+    return {**LEVEL_NAMES, known.LEVEL: known.WORDS.level["en"]} if known else LEVEL_NAMES
 
 
 def pass_sentence(level: Level | None, *, branch: str, device: str, proofs: int, limits: int) -> str:
-    """The verdict of a run that passed: how far it reaches is part of the sentence."""
+    """Return the verdict of a run that passed: how far it reaches is part of the sentence."""
     if level is None:
         return f"{_NOT_LANDED}."
     form = _UNSHOWN if level is Level.LOADED and proofs else _PASSES[level]
-    said = form.format(branch=branch, proofs=counted(proofs, "proof"), where=_WHERE.get(device, f"on {device}"))
+    where = DEVICES[device].WORDS.where if device in DEVICES else f"on {device}"
+    said = form.format(branch=branch, proofs=counted(proofs, "proof"), where=where)
     tail = f". {counted(limits, 'declared limit')} stay{'s' if limits == 1 else ''} red with it" if limits else ""
     return f"PASS at level {int(level)} ({level_names(device)[level]}): {said}{tail}."
 

@@ -22,10 +22,6 @@ from backproof_target.launches import LaunchLog, bound_arguments
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-LIMITS = (
-    "On a device uninitialised memory is whatever was there: that a row was never written can be missed.",
-    "A fault is reported at a synchronisation: the operator that made it is in the device's log, not in this result.",
-)
 # Words of the runtime for a transfer outside memory. Anything else is a fault of kind "device": its code says what.
 _OUT_OF_RANGE_WORDS = ("MTE", "invalid address", "invalid GM", "out of range")
 
@@ -39,9 +35,8 @@ def present() -> bool:
 class Ascend:
     """One test's view of the NPU."""
 
-    kind = "ascend"
-
-    def __init__(self) -> None:
+    def __init__(self, kind: str) -> None:
+        self.kind = kind
         self.faults: list[Fault] = []
         self.observations: dict[str, Any] = {}
         self.notes: list[dict[str, Any]] = []
@@ -122,12 +117,12 @@ def _fault(text: str) -> Fault:
 
 
 @contextmanager
-def opened() -> Iterator[Ascend]:
+def opened(kind: str) -> Iterator[Ascend]:
     import pytest
 
     if _first_fault:
         pytest.skip(f"the context is aborted; the first scene was: {_first_fault[0].text[:300]}")
-    yield Ascend()
+    yield Ascend(kind)
 
 
 def watch_launches(log: LaunchLog) -> None:

@@ -13,7 +13,8 @@ from backproof.adapters.github import pulls
 from backproof.core.errors import HostError, NeedsReview, PlanError
 from backproof.core.model import Outcome
 from backproof.core.plural import are, counted
-from backproof.kit import plan
+from backproof.devices import DEVICES
+from backproof.kit.loader import load_plan
 from backproof.rundir import loaded_run, subject
 from backproof.rundir.ledger import RUN_FILE, Ledger
 from backproof.verdict import run_verdict
@@ -59,7 +60,7 @@ def load(folder: Path, registry: Registry, kit: Path | None = None) -> Loaded:
     """
     ledger = Ledger(folder)
     said = _run(ledger)
-    the_plan = plan.load(kit or Path(said.settings.kit))
+    the_plan = load_plan(kit or Path(said.settings.kit), DEVICES)
     subject.must_be_of_kit(folder, said, the_plan.id)
     told = loaded_run.read(ledger, loaded_run.before_report(said, registry), registry)
     return Loaded(
