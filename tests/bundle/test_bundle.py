@@ -237,7 +237,7 @@ def test_a_name_that_is_no_text_is_refused(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["/dev/zero", "/dev/null", "pipe"])
 def test_what_never_ends_is_no_bundle(tmp_path: Path, name: str) -> None:
     os.mkfifo(tmp_path / "pipe")
-    done = CliRunner().invoke(cli.cli, ["verify-bundle", str(tmp_path / name)])
+    done = CliRunner().invoke(cli.cli, ["bundle", "--verify", str(tmp_path / name)])
     assert isinstance(done.exception, PlanError)
     assert "not a regular file" in str(done.exception)
 
