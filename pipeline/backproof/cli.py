@@ -15,6 +15,7 @@ import click
 
 from backproof import __version__
 from backproof.core.errors import BackproofError, ExitCode, HostError, Interrupted, host_error
+from backproof.core.plain_text import escape_text
 from backproof.core.redaction import redact
 
 if TYPE_CHECKING:
@@ -258,7 +259,8 @@ def _report(error: BackproofError) -> int:
 
 def _write_error(text: str) -> None:
     with _allow_closed_streams():
-        click.echo(redact(text), err=True)
+        # Controls go first: one inside a secret would hide it from the mask.
+        click.echo(redact(escape_text(text)), err=True)
 
 
 @contextmanager
