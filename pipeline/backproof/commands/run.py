@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
-from backproof.commands.output import finish, print_json, print_line, print_result, run_options, say
+from backproof.commands.output import add_run_options, finish_run, print_json, print_line, print_result, say
 
 if TYPE_CHECKING:
     from backproof.records.proof import Run
@@ -33,7 +33,7 @@ class _StageName(click.ParamType[str]):
 @click.option("--only", type=_StageName(), help="This stage alone. What it puts into the target stays until --undo.")
 @click.option("--undo", is_flag=True, help="Take what the run put into the target out again instead.")
 @click.option("--force", is_flag=True, help="With --undo: also overwrite files that somebody changed since.")
-@run_options
+@add_run_options
 def run(*, path: Path, out: Path | None, undo: bool, force: bool, as_json: bool, **options: Any) -> None:
     """Run the pipeline of a kit on a release branch, or go on with a run, and print the drafted comment.
 
@@ -50,7 +50,7 @@ def run(*, path: Path, out: Path | None, undo: bool, force: bool, as_json: bool,
         _finish_stage(execution.run_alone(request, say, only), only, as_json=as_json)
     else:
         first, last = first or execution.NAMES[0], last or execution.NAMES[-1]
-        finish(execution.run(request, say, first=first, last=last), folder, as_json=as_json)
+        finish_run(execution.run(request, say, first=first, last=last), folder, as_json=as_json)
 
 
 def _locate(path: Path, out: Path | None) -> tuple[Path, str | None]:
@@ -79,4 +79,4 @@ def demo_command(*, kit: Path | None, out: Path | None, as_json: bool) -> None:
     from backproof.app import demo
 
     done, folder = demo.run(kit, out, say)
-    finish(done, folder, as_json=as_json)
+    finish_run(done, folder, as_json=as_json)
