@@ -79,7 +79,7 @@ def merged(found: Merged) -> str:
 
 
 def triage_page(result: TriageResult) -> str:
-    """What a triage found as one HTML file: the first scene, the timeline, the lines."""
+    """What a triage found as one HTML file: the first fault, the timeline, the lines."""
     env = {f"TOKEN_{index}": value for index, value in enumerate(find_secrets())}
     environment = html_environment(lambda value: redact(strip_controls(str(value)[:_LONGEST]), env=env))
     headline, tone = TRIAGE_HEADLINES[result.outcome]
