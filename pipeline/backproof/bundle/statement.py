@@ -9,8 +9,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from backproof.bundle.manifest import RUN
+from backproof.report.view import RunView
 from backproof.rundir.subject import contradictions
-from backproof.verdict.sentences import level_names
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -56,7 +56,7 @@ def _subjects(story: LoadedRun) -> Iterator[dict[str, Any]]:
 
 def _predicate(told: Retold, manifest: Manifest) -> dict[str, Any]:
     run, story = told.story.run, told.story
-    level = None if run.level is None else {"number": run.level, "name": _level_name(story)}
+    level = None if run.level is None else {"number": run.level, "name": RunView(loaded=story).level_name}
     return {
         "signed": False,
         "note": UNSIGNED,
@@ -81,8 +81,3 @@ def _predicate(told: Retold, manifest: Manifest) -> dict[str, Any]:
         ],
         "not_established": sorted(story.altered),
     }
-
-
-def _level_name(story: LoadedRun) -> str:
-    device = story.validate.device if story.validate else story.run.settings.device
-    return next(name for level, name in level_names(device).items() if level == story.run.level)
