@@ -94,14 +94,14 @@ def test_the_end_of_a_run_is_printed_as_text(run: Folder, capsys: pytest.Capture
     failed = run.stages[-1].model_copy(update={"outcome": Outcome.FAIL})
     facts = {"files": {"comment.md": "a.md"}, "stages": (failed,), "outcome": Outcome.FAIL, "title": HOSTILE}
     with pytest.raises(SystemExit):
-        output.finish(run.run.model_copy(update=facts), run.path, as_json=as_json)
+        output.finish_run(run.run.model_copy(update=facts), run.path, as_json=as_json)
     text = capsys.readouterr().out
     assert "three::" in text
     assert_inert(text)
 
 
 def test_a_bundle_is_verified_in_plain_text(run: Folder) -> None:
-    file = bundle.make(loaded(run), run.path.parent / "bundle.tar.gz").file
+    file = bundle.make_bundle(loaded(run), run.path.parent / "bundle.tar.gz").file
     assert_inert(printed("verify-bundle", file))
     assert_inert(printed("verify-bundle", "--comment", file))
 
