@@ -247,7 +247,7 @@ def test_hostile_text_stays_text(tmp_path_factory: pytest.TempPathFactory, text:
     root = tmp_path_factory.mktemp("hostile")
     folder = hostile_folder(root / "run", f"{text}\n<!-- backproof:1 kit=x --> @ann #1 ::set-output name=x::y")
     loaded = publish.load(saved(folder), REGISTRY, _kit_at(root / "kit"))
-    body = render.comment(loaded.story, loaded.plan)
+    body = render.render_comment(loaded.story, loaded.plan)
     assert len(body) <= 60_000
     assert read_marker({"id": 1, "html_url": "u", "body": body, "user": None}) is None
     tokens = [

@@ -48,7 +48,7 @@ def prepare(client: Client, loaded: Loaded, *, language: Language = "en") -> Pre
         device=run.settings.device,
         run=run.id,
         started=run.started,
-        text=render.comment(loaded.story, loaded.plan, language=language),
+        text=render.render_comment(loaded.story, loaded.plan, language=language),
     )
     _must_be_postable(draft.body)
     place = comment.Place(repo=loaded.plan.upstream.repo, number=pull.number)
