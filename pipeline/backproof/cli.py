@@ -14,7 +14,6 @@ import click
 
 from backproof import __version__
 from backproof.core.errors import BackproofError, ExitCode, HostError, Interrupted, host_error
-from backproof.core.plain_text import escape_text
 from backproof.core.redaction import redact
 
 if TYPE_CHECKING:
@@ -240,12 +239,15 @@ def _report(error: BackproofError) -> int:
 
 
 def _write_error(text: str) -> None:
-    """Write it to stderr. Controls go first: one inside a secret would hide it from the mask.
+    with _allow_closed_streams():
+        click.echo(redact(text), err=True)
 
-    Where nobody reads that any more either, the exit code says it alone.
-    """
+
+@contextmanager
+def _allow_closed_streams() -> Iterator[None]:
+    """Leave it to the exit code where nobody reads stderr any more either."""
     with suppress(OSError):
-        click.echo(redact(escape_text(text)), err=True)
+        yield
     for stream in (sys.stdout, sys.stderr):
         try:
             stream.flush()

@@ -101,7 +101,7 @@ def test_the_end_of_a_run_is_printed_as_text(run: Folder, capsys: pytest.Capture
 
 
 def test_a_bundle_is_verified_in_plain_text(run: Folder) -> None:
-    file = bundle.make(loaded(run), run.path.parent / "bundle.tar.gz").file
+    file = bundle.make_bundle(loaded(run), run.path.parent / "bundle.tar.gz").file
     assert_inert(printed("verify-bundle", file))
     assert_inert(printed("verify-bundle", "--comment", file))
 

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 import pytest
 from backproof import bundle
 from backproof.app import runner
-from backproof.bundle import archive, envelope
+from backproof.bundle import envelope
+from backproof.bundle.archive import read_archive
 from backproof.cli import cli
 from backproof.core.errors import PlanError
 from backproof.devices import DEVICES
@@ -154,12 +155,12 @@ def test_the_report_shows_it_and_a_second_look_takes_its_place(tmp_path: Path) -
 def test_the_bundle_has_it_and_verifies(tmp_path: Path) -> None:
     run = run_of(tmp_path / "run", kit(tmp_path / "kit"))
     assert call("--run", run).exit_code == 0
-    made = bundle.make(publish.load(run, REGISTRY), tmp_path / "b.tar.gz")
-    files = {file.path for file in made.checked.manifest.files}
+    made = bundle.make_bundle(publish.load(run, REGISTRY), tmp_path / "b.tar.gz")
+    files = {file.path for file in made.verified.manifest.files}
     assert "run/doctor/doctor.json" in files
-    assert made.checked.told.story.doctor is not None
+    assert made.verified.replayed.loaded.doctor is not None
     here = read_identity()
-    text = archive.read(envelope.opened(made.file), most=1000)["run/doctor/doctor.json"].decode()
+    text = read_archive(envelope.open_sealed(made.file), most=1000)["run/doctor/doctor.json"].decode()
     assert here.boot_id not in text
     assert sys.executable not in text
 

@@ -13,7 +13,7 @@ from backproof.core.model import Arm, Finding, Outcome
 from backproof.records.proof import Claim, Conflict, VerifyRecord
 from backproof.report import render
 from backproof.report.catalogue import LANGUAGES, Language
-from backproof.report.view import Outline
+from backproof.report.document import DocumentView
 from backproof.rundir import loaded_run
 from backproof.stages import REGISTRY
 from backproof.verdict import run_verdict
@@ -112,7 +112,7 @@ def test_every_claim_ends_with_its_evidence(tmp_path: Path, make: Any) -> None:
 def test_a_claim_without_any_evidence_cannot_be_written(tmp_path: Path) -> None:
     folder = Folder(tmp_path)
     with pytest.raises(ValueError, match="has no evidence"):
-        Outline.of(told(folder), plan(), short=True).ground((), "validate")
+        DocumentView.of(told(folder), plan(), short=True).ground((), "validate")
 
 
 def test_fail_and_error_use_different_words(tmp_path: Path) -> None:

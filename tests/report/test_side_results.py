@@ -9,7 +9,7 @@ import pytest
 from backproof.commands.show import show_command
 from backproof.core.model import Arm, Outcome
 from backproof.records.proof import DeviceInventory
-from backproof.report.hypotheses import hypotheses
+from backproof.report.hypotheses import list_suspicions
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from records_beside import (
@@ -99,7 +99,7 @@ def test_an_experiment_whose_round_was_altered_is_not_shown_and_rules_nothing_ou
     assert "mtp evidence missing or altered" in text
     assert "the setting decides" not in text
     assert "Does speculation decide?" in text, "the other one is as it was"
-    assert hypotheses(told(folder)) == ()
+    assert list_suspicions(told(folder)) == ()
 
 
 def test_evidence_that_only_the_record_names_is_looked_at_too(tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from backproof.records.serving import Output
-from backproof.serving import correctness, metrics
+from backproof.serving import correctness
 from backproof.serving.correctness import TIE
 from hypothesis import given
 from hypothesis import strategies as st
@@ -72,13 +72,3 @@ def test_what_is_no_text(answer: Output, why: str) -> None:
     message = correctness.explain_degenerate(answer)
     assert why in message
     assert bool(message) == bool(why)
-
-
-def test_metrics_of_several_engines_and_of_none() -> None:
-    text = (
-        'vllm:num_requests_running{engine="0"} 3.0\nvllm:num_requests_running{engine="1"} 5\n'
-        'vllm:num_requests_waiting{engine="0"} 1\nvllm:gpu_cache_usage_perc 0.25\nvllm:bad{} x\n'
-    )
-    load = metrics.parse_metrics(text)
-    assert (load.running, load.waiting, load.cache_percent) == (8, 1, 25.0)
-    assert metrics.parse_metrics("").source == "none"

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING
 
+import backproof
 import click
 import pytest
 from backproof.cli import COMMANDS, cli
@@ -21,7 +24,9 @@ HEAVY = {"git", "github", "httpx", "jinja2", "libcst", "pydantic", "re2", "rich"
 def imported(*args: str, code: int = 0) -> set[str]:
     """The modules that the command imports."""
     command = [sys.executable, "-X", "importtime", "-m", "backproof", *args]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    # The package that this process has, wherever it is installed.
+    env = {**os.environ, "PYTHONPATH": str(Path(backproof.__file__).parents[1])}
+    done = subprocess.run(command, env=env, capture_output=True, text=True, check=False)
     assert done.returncode == code, done.stderr
     modules = set(re.findall(r"^import time:.*\| +([\w.]+)$", done.stderr, flags=re.MULTILINE))
     assert "backproof.cli" in modules

@@ -28,39 +28,37 @@ def bundle_command(*, folder: Path, out: Path | None, kit: Path | None) -> None:
     from backproof.upstream import publish
 
     place = folder.absolute()
-    made = bundle.make(publish.load(folder, REGISTRY, kit), out or place.with_name(f"{place.name}.bundle.tar.gz"))
-    manifest = made.checked.manifest
-    redacted = sum(each.redacted for each in manifest.files)
-    print_line(f"{made.sha256}  {made.file}")
-    print_line(
-        f"{counted(len(manifest.files), 'file')}, {redacted} of them redacted: each with the hash of its original, too"
-    )
-    for each in manifest.missing:
-        print_line(f"missing: {each.path}, which run.json names as evidence")
+    file = out or place.with_name(f"{place.name}.bundle.tar.gz")
+    written = bundle.make_bundle(publish.load(folder, REGISTRY, kit), file)
+    manifest = written.verified.manifest
+    redacted = sum(entry.redacted for entry in manifest.files)
+    print_line(f"{written.sha256}  {written.file}")
+    print_line(f"{counted(len(manifest.files), 'file')}, {redacted} of them redacted, with the hash of the original")
+    for missing in manifest.missing:
+        print_line(f"missing: {missing.path}, which run.json names as evidence")
     print_line("not signed: send the SHA-256 above by another way than the file")
 
 
 @click.command("verify-bundle")
 @click.argument("file", type=_FILE)
-@click.option("--comment", is_flag=True, help="Print only the comment, drawn up again from the bundle.")
+@click.option("--comment", is_flag=True, help="Print only the comment, regenerated from the bundle.")
 def verify_bundle(*, file: Path, comment: bool) -> None:
     """Check FILE, a bundle, offline: every byte, every hash, and that it says what its records carry.
 
-    The exit code is about the bundle: 0 it verifies, 4 it does not. What the run came to is printed.
+    The exit code is about the bundle: 0 it verifies, 4 it does not. The outcome of the run is printed.
     """
     from backproof import bundle
 
-    checked = bundle.check(file)
-    print_text(checked.comment) if comment else _print(checked)
+    verified = bundle.verify_bundle(file)
+    print_text(verified.comment) if comment else _print_verified(verified)
 
 
-def _print(checked: bundle.Checked) -> None:
-    run, manifest = checked.told.story.run, checked.manifest
-    print_line(
-        f"verified: {counted(len(manifest.files), 'file')}, whole and as listed; not signed: this says nothing of its maker"
-    )
-    print_line(f"the run {run.id}: {run.sentence}")
-    said = "as the bundle has it, to the byte" if checked.same_comment else f"{manifest.tool} made the bundle's own"
-    print_line(f"the comment, drawn up again: {said}")
-    for path in sorted(checked.told.story.altered):
+def _print_verified(verified: bundle.VerifiedBundle) -> None:
+    loaded, manifest = verified.replayed.loaded, verified.manifest
+    files = counted(len(manifest.files), "file")
+    print_line(f"verified: {files}, whole and as listed; not signed: this says nothing of its maker")
+    print_line(f"the run {loaded.run.id}: {loaded.run.sentence}")
+    origin = "as the bundle has it, to the byte" if verified.same_comment else f"{manifest.tool} wrote the bundle's own"
+    print_line(f"the comment, regenerated: {origin}")
+    for path in sorted(loaded.altered):
         print_line(f"not established: {path} was missing or altered in the run folder already")

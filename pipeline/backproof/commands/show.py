@@ -1,4 +1,4 @@
-"""show, diff, runs: the story of a run in the terminal, again and again. These commands only read."""
+"""show, diff, runs: a run in the terminal, again and again. These commands only read."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from backproof.core.errors import PlanError
 if TYPE_CHECKING:
     from backproof.core.model import Record
     from backproof.records.proof import StageResult
-    from backproof.rundir.loaded_run import LoadedRun
+    from backproof.report.view import RunView, StageView
 
 _folder = click.Path(path_type=Path, exists=True, file_okay=False)
 _json = click.option("--json", "as_json", is_flag=True, help="Print JSON instead of text.")
@@ -30,14 +30,14 @@ def show_command(*, folder: Path, name: str | None, as_json: bool) -> None:
     """
     from backproof.commands.views import run
 
-    found = _read(folder)
+    view = _read_view(folder)
     if name is not None:
-        result = _stage(found, name)
-        print_json(_stage_facts(found, result)) if as_json else run.stage(found, result)
+        stage = _find_stage(view, name)
+        print_json(_list_stage_facts(view, stage.result)) if as_json else run.print_stage(view, stage)
     elif as_json:
-        print_json({"schema_version": 1, "run": _dumped(found.run), "altered": sorted(found.altered)})
+        print_json({"schema_version": 1, "run": _dump(view.run), "altered": list(view.altered)})
     else:
-        run.run(found)
+        run.print_run(view)
 
 
 @click.command("diff")
@@ -52,8 +52,8 @@ def diff_command(*, before: Path, after: Path, as_json: bool) -> None:
     from backproof.commands.views import run
     from backproof.report import run_diff
 
-    found = run_diff.compare(_read(before), _read(after))
-    print_json(found) if as_json else run.difference(found)
+    diff = run_diff.compare_runs(_read_view(before), _read_view(after))
+    print_json(diff) if as_json else run.print_diff(diff)
 
 
 @click.command("runs")
@@ -64,16 +64,17 @@ def runs_command(*, folder: Path, as_json: bool) -> None:
     from backproof.commands.views import run
     from backproof.rundir import listing
 
-    found = listing.runs(folder)
-    print_json(found) if as_json else run.listed(found)
+    runs = listing.runs(folder)
+    print_json(runs) if as_json else run.print_runs(runs)
 
 
-def _read(folder: Path) -> LoadedRun:
-    """The run as its folder shows it now; its verdict is judged again, for evidence may be gone since.
+def _read_view(folder: Path) -> RunView:
+    """Read the run as its folder shows it now; its verdict is judged again, for evidence may be gone since.
 
     Raises:
         PlanError: there is no run of this version.
     """
+    from backproof.report.view import RunView
     from backproof.rundir import loaded_run
     from backproof.rundir.ledger import Ledger
     from backproof.stages import REGISTRY
@@ -82,31 +83,31 @@ def _read(folder: Path) -> LoadedRun:
     ledger = Ledger(folder)
     run = loaded_run.require_run(ledger)
     judged = run_verdict.summarise(run, ledger, REGISTRY)
-    return loaded_run.read(ledger, run_verdict.as_left(run, judged), REGISTRY)
+    return RunView(loaded=loaded_run.read(ledger, run_verdict.as_left(run, judged), REGISTRY))
 
 
-def _stage(found: LoadedRun, name: str) -> StageResult:
-    result = next((each for each in found.stages if each.stage == name), None)
-    if result is None:
+def _find_stage(view: RunView, name: str) -> StageView:
+    stages = {stage.result.stage: stage for stage in reversed(view.stages)}
+    if name not in stages:
         raise PlanError(
             f"{name}: no such stage in this run",
-            why=f"it has: {', '.join(each.stage for each in found.stages) or 'none'}",
+            why=f"it has: {', '.join(reversed(stages)) or 'none'}",
             next_step="name one of these",
         )
-    return result
+    return stages[name]
 
 
-def _stage_facts(found: LoadedRun, result: StageResult) -> dict[str, Any]:
-    """The stage's result, what its record says, and which of its evidence does not hold."""
-    kind = found.registry.record_of(result.stage)
-    record = found.record(kind) if kind else None
+def _list_stage_facts(view: RunView, result: StageResult) -> dict[str, Any]:
+    """Return the stage's result, what its record says, and which of its evidence does not hold."""
+    kind = view.loaded.registry.record_of(result.stage)
+    record = view.loaded.record(kind) if kind else None
     return {
         "schema_version": 1,
-        "stage": _dumped(result),
-        "record": _dumped(record) if record else None,
-        "altered": sorted(each.path for each in result.evidence if each.path in found.altered),
+        "stage": _dump(result),
+        "record": _dump(record) if record else None,
+        "altered": sorted(item.path for item in result.evidence if item.path in view.altered),
     }
 
 
-def _dumped(record: Record) -> dict[str, Any]:
+def _dump(record: Record) -> dict[str, Any]:
     return record.model_dump(mode="json", by_alias=True)

@@ -31,7 +31,7 @@ class Remark:
     evidence: tuple[Evidence, ...]
 
 
-def observed(cases: Iterable[Case], *, fixups: tuple[str, ...]) -> tuple[Remark, ...]:
+def list_remarks(cases: Iterable[Case], *, fixups: tuple[str, ...]) -> tuple[Remark, ...]:
     """What the fix-ups change under each check and model, then what stays red with the backport."""
     cases = tuple(cases)
     remarks = _differences(cases, ", ".join(fixups)) if fixups else []
@@ -77,7 +77,7 @@ def _listed(changes: list[str]) -> str:
 
 def _remains(case: Case) -> Remark:
     text = f"{case.check} under {case.model}: still {case.observed} with the whole backport, a limit that the plan declares"
-    seen = ", ".join(f"{key} {value}" for key, value in list(flat(case.observations))[:_SHOWN])
+    seen = ", ".join(f"{key} {value}" for key, value in list(flatten(case.observations))[:_SHOWN])
     return Remark(
         text=f"{text}{f'; first: {cut_text(case.first, 200)}' if case.first else ''}{f' (observed: {seen})' if seen else ''}",
         evidence=case.evidence,
@@ -95,19 +95,19 @@ def _changes(before: dict[str, str], after: dict[str, str]) -> list[str]:
 
 def _outcome(case: Case) -> dict[str, str]:
     told = {"observed": case.observed, "failed steps": f"{case.steps_failed} of {case.steps}"}
-    return told | dict(flat(case.faults, "fault"))
+    return told | dict(flatten(case.faults, "fault"))
 
 
 def _seen(case: Case, *, inner: bool = False) -> dict[str, str]:
-    found = {key: value for key, value in flat(case.observations) if key.startswith(INNER) is inner}
+    found = {key: value for key, value in flatten(case.observations) if key.startswith(INNER) is inner}
     return {key.removeprefix(INNER): value for key, value in found.items()}
 
 
-def flat(value: Any, name: str = "") -> Iterator[tuple[str, str]]:
+def flatten(value: Any, name: str = "") -> Iterator[tuple[str, str]]:
     """The leaves of nested observations, each with its dotted name."""
     if isinstance(value, dict):
         for key, inner in value.items():
-            yield from flat(inner, f"{name}.{key}" if name else str(key))
+            yield from flatten(inner, f"{name}.{key}" if name else str(key))
     elif isinstance(value, (list, tuple)):
         yield name, ", ".join(str(each) for each in value[:_SHOWN]) + (", …" if len(value) > _SHOWN else "")
     else:

@@ -22,18 +22,20 @@ class Drift:
     stage: str
 
 
-def drift(story: LoadedRun, baseline: Mapping[str, str], met: Sequence[tuple[str, str, str, str]]) -> tuple[Drift, ...]:
+def list_drift(
+    loaded: LoadedRun, baseline: Mapping[str, str], met: Sequence[tuple[str, str, str, str]]
+) -> tuple[Drift, ...]:
     """The doctor's rows, then what stages met and the doctor does not say: where both differ, both are shown.
 
     Args:
-        story: with the doctor's record, where there is one.
+        loaded: with the doctor's record, where there is one.
         baseline: versions that the release was validated with.
         met: name, value, validated version and stage.
     """
-    told = story.doctor.deviations if story.doctor else ()
+    told = loaded.doctor.deviations if loaded.doctor else ()
     said = {(normalise_name(each.name), each.found) for each in told}
     named = {normalise_name(each.name) for each in told}
-    mine = tuple(Drift(row=each, stage=story.registry.name_of(DoctorRecord)) for each in told)
+    mine = tuple(Drift(row=each, stage=loaded.registry.name_of(DoctorRecord)) for each in told)
     return (*mine, *(each for each in _met(baseline, met) if _is_new(each.row, said, named)))
 
 
@@ -50,11 +52,11 @@ def _is_new(row: Deviation, said: set[tuple[str, str | None]], named: set[str]) 
     return (name, row.found) not in said and not (row.found is None and name in named)
 
 
-def doctor_place(story: LoadedRun) -> str:
+def describe_doctor_host(loaded: LoadedRun) -> str:
     """Whether the doctor looked at the host of the results: a package can change with the boot, or be another host's."""
-    if story.doctor is None or story.inventory is None:
+    if loaded.doctor is None or loaded.inventory is None:
         return "The checks kept no inventory of their host: nothing tells whether it is this one."
-    here, there = ((each.host, each.boot_id) for each in (story.doctor, story.inventory))
+    here, there = ((each.host, each.boot_id) for each in (loaded.doctor, loaded.inventory))
     if here == there:
         return "This is the host of the checks, in the same boot."
     return "This is not the host of the checks, or not the same boot."

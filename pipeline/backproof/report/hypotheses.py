@@ -27,28 +27,28 @@ class Suspicion:
     evidence: tuple[Evidence, ...]
 
 
-def hypotheses(story: LoadedRun) -> tuple[Suspicion, ...]:
+def list_suspicions(loaded: LoadedRun) -> tuple[Suspicion, ...]:
     """All that have intact evidence, in the order in which they were looked at."""
-    suspicions = (*_of_logs(story), *_of_experiments(story))
-    return tuple(suspicion for suspicion in suspicions if story.intact(suspicion.evidence))
+    suspicions = (*_of_logs(loaded), *_of_experiments(loaded))
+    return tuple(suspicion for suspicion in suspicions if loaded.intact(suspicion.evidence))
 
 
-def _of_logs(story: LoadedRun) -> Iterator[Suspicion]:
-    if story.triage is None or story.triage.server is None:
+def _of_logs(loaded: LoadedRun) -> Iterator[Suspicion]:
+    if loaded.triage is None or loaded.triage.server is None:
         return
-    for each in story.triage.server.hypotheses:
+    for each in loaded.triage.server.hypotheses:
         yield Suspicion(
             hypothesis=each.hypothesis,
             verdict=each.verdict,
             why=f"the server's log: {each.evidence}",
-            stage=story.registry.name_of(TriageResult),
-            evidence=story.evidence_of(story.triage),
+            stage=loaded.registry.name_of(TriageResult),
+            evidence=loaded.evidence_of(loaded.triage),
         )
 
 
-def _of_experiments(story: LoadedRun) -> Iterator[Suspicion]:
-    stage = story.registry.name_of(ExperimentsRecord)
-    return (suspicion for record in story.experiments for suspicion in _of_experiment(record, stage))
+def _of_experiments(loaded: LoadedRun) -> Iterator[Suspicion]:
+    stage = loaded.registry.name_of(ExperimentsRecord)
+    return (suspicion for record in loaded.experiments for suspicion in _of_experiment(record, stage))
 
 
 def _of_experiment(found: ExperimentRecord, stage: str) -> Iterator[Suspicion]:

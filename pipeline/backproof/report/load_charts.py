@@ -63,7 +63,7 @@ _MEASURES: Final[tuple[tuple[str, str, Callable[[Step], float | None]], ...]] = 
 )
 
 
-def charts(record: ServeRecord) -> tuple[Chart, ...]:
+def draw_charts(record: ServeRecord) -> tuple[Chart, ...]:
     """Both measures of each served model that took a step."""
     found = []
     for serve in dict.fromkeys(each.serve for each in record.rounds):

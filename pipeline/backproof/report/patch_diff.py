@@ -18,7 +18,7 @@ _NOWHERE = "/dev/null"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Side:
+class FileDiff:
     """One file of one commit on both sides; "" where the other has it alone."""
 
     path: str
@@ -27,7 +27,7 @@ class Side:
     landed: str
 
 
-def sides(upstream: str, landed: str, *, fixups: Iterable[str], dropped: Iterable[str]) -> tuple[Side, ...]:
+def pair_files(upstream: str, landed: str, *, fixups: Iterable[str], dropped: Iterable[str]) -> tuple[FileDiff, ...]:
     """Both patches beside each other.
 
     Args:
@@ -42,7 +42,7 @@ def sides(upstream: str, landed: str, *, fixups: Iterable[str], dropped: Iterabl
     added = _files(text for sha, text in commits(landed) if sha in ours)
     left = set(dropped)
     rows = [
-        Side(
+        FileDiff(
             path=path,
             kind=_kind(path, theirs, picked, left),
             upstream=theirs.get(path, ""),
@@ -50,7 +50,7 @@ def sides(upstream: str, landed: str, *, fixups: Iterable[str], dropped: Iterabl
         )
         for path in dict.fromkeys((*theirs, *picked))
     ]
-    return (*rows, *(Side(path=path, kind="fix-up", upstream="", landed=text) for path, text in added.items()))
+    return (*rows, *(FileDiff(path=path, kind="fix-up", upstream="", landed=text) for path, text in added.items()))
 
 
 def _kind(

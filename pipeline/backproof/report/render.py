@@ -1,4 +1,4 @@
-"""Turns a story into the comment and the page; the words are in the templates of `reports/`.
+"""Turns a run into the comment and the page; the words are in the templates of `reports/`.
 
 Each template value is escaped for the place where it lands, by default: only `code` and `fence` give Markdown of their
 own. A line that claims something calls `refs`, which fails where there is no evidence to name.
@@ -21,8 +21,8 @@ from backproof.core.plain_text import cut_text, strip_controls
 from backproof.core.plural import counted
 from backproof.core.redaction import publishable, redact, secrets
 from backproof.report.catalogue import find_templates, load_catalogue
+from backproof.report.document import DocumentView
 from backproof.report.timeline import Timeline
-from backproof.report.view import Outline
 from backproof.verdict.sentences import HEADLINES, TRIAGE_HEADLINES
 
 if TYPE_CHECKING:
@@ -57,17 +57,17 @@ _SECTION = re.compile("\x1e([a-z]+)\x1f\n?")
 """Marks a section in a template's output. What comes from outside cannot hold it: controls are taken out."""
 
 
-def comment(story: LoadedRun, plan: Plan, *, language: Language = "en", hide: Mask | None = None) -> str:
+def comment(loaded: LoadedRun, plan: Plan, *, language: Language = "en", hide: Mask | None = None) -> str:
     """The drafted comment for the upstream pull request, in Markdown; `hide` where it is not our machine's to mask."""
-    environment = markdown_environment(hide or _masker(story), language)
-    text = environment.get_template("comment.md.j2").render(view=Outline.of(story, plan, short=True))
+    environment = markdown_environment(hide or _masker(loaded), language)
+    text = environment.get_template("comment.md.j2").render(view=DocumentView.of(loaded, plan, short=True))
     return fit(_sections(text), COMMENT_LIMIT, language)
 
 
-def page(story: LoadedRun, plan: Plan) -> str:
+def page(loaded: LoadedRun, plan: Plan) -> str:
     """The report as one HTML file that needs nothing else."""
-    environment = html_environment(_masker(story))
-    return environment.get_template("report.html.j2").render(view=Outline.of(story, plan, short=False))
+    environment = html_environment(_masker(loaded))
+    return environment.get_template("report.html.j2").render(view=DocumentView.of(loaded, plan, short=False))
 
 
 def merged(found: Merged) -> str:
@@ -146,10 +146,10 @@ def as_it_is(value: Any) -> str:
     return strip_controls(str(value)[:_LONGEST])
 
 
-def _masker(story: LoadedRun) -> Mask:
+def _masker(loaded: LoadedRun) -> Mask:
     """Takes invisible characters out, then what is not for others: before escaping could hide any of it."""
     env = {f"TOKEN_{index}": value for index, value in enumerate(secrets())}
-    known, named = places(story), names(story)
+    known, named = places(loaded), names(loaded)
 
     def hide(value: Any) -> str:
         text = strip_controls(str(value)[:_LONGEST])
@@ -160,21 +160,21 @@ def _masker(story: LoadedRun) -> Mask:
     return hide
 
 
-def names(story: LoadedRun) -> tuple[str, ...]:
+def names(loaded: LoadedRun) -> tuple[str, ...]:
     """What a run knows of its host: the comment and the page are for others to read."""
-    told = (story.validate, story.serve, story.upstream_tests)
+    told = (loaded.validate, loaded.serve, loaded.upstream_tests)
     facts = [pair for each in told if each for pair in each.device_facts.items()]
     named = [value for name, value in facts if re.search(r"host|node|boot_id|serial", name)]
-    places = (story.inventory, story.doctor, *story.experiments)
+    places = (loaded.inventory, loaded.doctor, *loaded.experiments)
     return (*named, *(name for each in places if each for name in (each.host, each.boot_id)))
 
 
-def places(story: LoadedRun) -> list[tuple[str, str]]:
+def places(loaded: LoadedRun) -> list[tuple[str, str]]:
     """Paths that mean nothing on another machine, the longest first, with the words of the commands."""
     found = {
-        story.folder: "RUN",
-        story.run.settings.python: "PYTHON",
-        story.run.settings.repo: "REPO",
+        loaded.folder: "RUN",
+        loaded.run.settings.python: "PYTHON",
+        loaded.run.settings.repo: "REPO",
         str(Path(__file__).resolve().parents[2]): "BACKPROOF",
         str(Path.home()): "~",
     }

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from backproof.core.model import Outcome, Record, StageRole
 from backproof.records.proof import ReportRecord, StageResult
 from backproof.report import junit, render
+from backproof.report.view import RunView
 from backproof.rundir import loaded_run
 from backproof.verdict import run_verdict
 
@@ -40,7 +41,7 @@ def run(ctx: Context) -> StageResult:
     texts = {
         "comment.md": render.comment(loaded, ctx.plan),
         "report.html": render.page(loaded, ctx.plan),
-        "junit.xml": junit.report(loaded),
+        "junit.xml": junit.render_junit(RunView(loaded=loaded)),
     }
     ctx.say(loaded.run.sentence)
     command = "backproof report"
