@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, NoReturn
 import click
 
 from backproof import __version__
-from backproof.core.errors import BackproofError, ExitCode, HostError, Interrupted, host_error
+from backproof.core.errors import BackproofError, ExitCode, HostError, Interrupted, explain_os_error
 from backproof.core.redaction import redact
 
 if TYPE_CHECKING:
@@ -223,7 +223,7 @@ def _run_guarded(argv: list[str]) -> int:
             )
         )
     except OSError as error:
-        return _report(host_error(error))
+        return _report(explain_os_error(error))
     except Exception as error:  # noqa: BLE001 - the one place where a bug of ours is caught
         from backproof.app import crash  # noqa: PLC0415 - not on the way of a run that goes well
 

@@ -94,7 +94,7 @@ def test_the_end_of_a_run_is_printed_as_text(run: Folder, capsys: pytest.Capture
     failed = run.stages[-1].model_copy(update={"outcome": Outcome.FAIL})
     facts = {"files": {"comment.md": "a.md"}, "stages": (failed,), "outcome": Outcome.FAIL, "title": HOSTILE}
     with pytest.raises(SystemExit):
-        output.finish(run.run.model_copy(update=facts), run.path, as_json=as_json)
+        output.finish_run(run.run.model_copy(update=facts), run.path, as_json=as_json)
     text = capsys.readouterr().out
     assert "three::" in text
     assert_inert(text)

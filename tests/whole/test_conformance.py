@@ -11,7 +11,7 @@ import backproof
 import pytest
 from backproof.core.errors import DeviceError, ExitCode, PlanError
 from backproof.core.level import Level
-from backproof.core.model import Outcome, StageRole, worst
+from backproof.core.model import Outcome, StageRole, worst_outcome
 from backproof.devices import DEVICES, get
 from backproof.stages import PIPELINE, REGISTRY, STAGES
 from checkout import ROOT
@@ -66,9 +66,9 @@ def test_every_outcome_has_its_exit_code_and_nothing_at_all_is_an_error() -> Non
     assert {each for each, code in codes.items() if code is ExitCode.PASS} == {Outcome.PASS, Outcome.SKIP}
     assert codes[Outcome.FAIL] == 1
     assert codes[Outcome.ERROR] == 4
-    assert worst([]) is Outcome.ERROR
-    assert worst([Outcome.PASS, Outcome.ERROR]) is Outcome.ERROR
-    assert worst([Outcome.ERROR, Outcome.FAIL, Outcome.PASS]) is Outcome.FAIL
+    assert worst_outcome([]) is Outcome.ERROR
+    assert worst_outcome([Outcome.PASS, Outcome.ERROR]) is Outcome.ERROR
+    assert worst_outcome([Outcome.ERROR, Outcome.FAIL, Outcome.PASS]) is Outcome.FAIL
 
 
 PACKAGE = Path(backproof.__file__).parent

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from backproof import __version__, devices
 from backproof.app import runner
 from backproof.core.errors import PlanError
-from backproof.core.plural import counted
+from backproof.core.plural import format_count
 from backproof.devices import DEVICES
 from backproof.install import overlay
 from backproof.kit.loader import load_plan
@@ -79,7 +79,7 @@ def undo(request: Request, say: Callable[[str], None], *, force: bool) -> str:
     sites = overlay.undo_all_of(str(Ledger(request.folder).folder), force=force)
     for site in sites:
         say(f"{site}: put back")
-    return f"{counted(len(sites), 'target')} put back" if sites else "there was nothing to put back"
+    return f"{format_count(len(sites), 'target')} put back" if sites else "there was nothing to put back"
 
 
 def _execute(

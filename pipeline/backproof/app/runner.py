@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from backproof import __version__
-from backproof.core.errors import BackproofError, Interrupted, NeedsReview, PlanError, host_error
+from backproof.core.errors import BackproofError, Interrupted, NeedsReview, PlanError, explain_os_error
 from backproof.core.model import Finding, Outcome, StageRole
 from backproof.records.proof import InstallRecord, Run, StageResult
 from backproof.rundir import loaded_run
@@ -99,7 +99,7 @@ def _run_stage(ctx: Context, stage: Stage) -> StageResult:
     except BackproofError as error:
         result = _failed(ctx, stage, error)
     except OSError as error:
-        result = _failed(ctx, stage, host_error(error))
+        result = _failed(ctx, stage, explain_os_error(error))
     if result.outcome is Outcome.PASS and not result.evidence:
         result = result.model_copy(update={"outcome": Outcome.ERROR, "sentence": f"no evidence for: {result.sentence}"})
     return result if result.reused else result.model_copy(update={"seconds": round(time.monotonic() - started, 3)})

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from backproof.bundle.manifest import MEANING
-from backproof.core.redaction import publishable, redact
+from backproof.core.redaction import redact, redact_for_public
 from backproof.report import render
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ class RunMask:
     def mask_text(self, text: str) -> str:
         for path, word in self.places:
             text = text.replace(path, word)
-        return publishable(text, names=self.names)
+        return redact_for_public(text, names=self.names)
 
     def mask_value(self, value: Any) -> Any:
         """Return a JSON value, masked text by text: no mask can swallow what separates two of them."""

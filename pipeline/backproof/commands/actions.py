@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from backproof.commands.output import actions_job, print_exact, print_json, print_line, print_text
-from backproof.core.redaction import publishable
+from backproof.core.redaction import redact_for_public
 
 if TYPE_CHECKING:
     from backproof.core.model import Finding
@@ -98,8 +98,8 @@ def present(*, folder: Path, kit: Path | None, lang: publish.Language) -> None:
     actions.summarise(text)
     with actions.group("Findings"), actions.fenced():
         for stage in loaded.run.stages:
-            print_line(publishable(f"{stage.stage}: {stage.outcome}: {stage.sentence}"))
+            print_line(redact_for_public(f"{stage.stage}: {stage.outcome}: {stage.sentence}"))
     found = [each for stage in loaded.run.stages for each in stage.findings if each.severity != "note"]
     # A job's log is public where the repository is.
-    actions.annotate(each.model_copy(update={"text": publishable(each.text)}) for each in found)
+    actions.annotate(each.model_copy(update={"text": redact_for_public(each.text)}) for each in found)
     actions.output(outcome=loaded.run.outcome, run_id=loaded.run.id, report_path=str(folder / "report.html"))

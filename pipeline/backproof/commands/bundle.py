@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from backproof.commands.output import print_line, print_text
-from backproof.core.plural import counted
+from backproof.core.plural import format_count
 
 if TYPE_CHECKING:
     from backproof import bundle
@@ -33,7 +33,9 @@ def bundle_command(*, folder: Path, out: Path | None, kit: Path | None) -> None:
     manifest = written.verified.manifest
     redacted = sum(entry.redacted for entry in manifest.files)
     print_line(f"{written.sha256}  {written.file}")
-    print_line(f"{counted(len(manifest.files), 'file')}, {redacted} of them redacted, with the hash of the original")
+    print_line(
+        f"{format_count(len(manifest.files), 'file')}, {redacted} of them redacted, with the hash of the original"
+    )
     for missing in manifest.missing:
         print_line(f"missing: {missing.path}, which run.json names as evidence")
     print_line("not signed: send the SHA-256 above by another way than the file")
@@ -55,7 +57,7 @@ def verify_bundle(*, file: Path, comment: bool) -> None:
 
 def _print_verified(verified: bundle.VerifiedBundle) -> None:
     loaded, manifest = verified.replayed.loaded, verified.manifest
-    files = counted(len(manifest.files), "file")
+    files = format_count(len(manifest.files), "file")
     print_line(f"verified: {files}, whole and as listed; not signed: this says nothing of its maker")
     print_line(f"the run {loaded.run.id}: {loaded.run.sentence}")
     origin = "as the bundle has it, to the byte" if verified.same_comment else f"{manifest.tool} wrote the bundle's own"

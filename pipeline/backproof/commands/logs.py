@@ -10,7 +10,7 @@ import click
 
 from backproof.commands.output import print_exact, print_line, say
 from backproof.core.errors import ExitCode
-from backproof.core.plural import counted
+from backproof.core.plural import format_count
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -65,4 +65,4 @@ def capture_stop(*, out: Path) -> None:
     manifest = stop_capture(out)
     for note in manifest.notes:
         say(f"note: {note}")
-    print_line(f"{out / manifest.archive}: {counted(len(manifest.files), 'file')}")
+    print_line(f"{out / manifest.archive}: {format_count(len(manifest.files), 'file')}")

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from backproof.commands.output import print_json, print_line
-from backproof.core.plural import counted
+from backproof.core.plural import format_count
 
 
 @click.group("plan")
@@ -24,7 +24,7 @@ def plan_check(kit: Path) -> None:
 
     found = load_plan(kit, DEVICES)
     print_line(
-        f"{kit}: plan {found.id} is valid: {counted(len(found.check), 'check')}, {counted(len(found.fixup), 'fix-up')}, {counted(len(found.branch), 'branch')}"
+        f"{kit}: plan {found.id} is valid: {format_count(len(found.check), 'check')}, {format_count(len(found.fixup), 'fix-up')}, {format_count(len(found.branch), 'branch')}"
     )
 
 

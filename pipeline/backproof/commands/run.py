@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from backproof.commands.output import finish, run_options, say
+from backproof.commands.output import add_run_options, finish_run, say
 
 
 class _StageName(click.ParamType[str]):
@@ -28,24 +28,24 @@ class _StageName(click.ParamType[str]):
 )
 @click.option("--from", "first", type=_StageName(), help="First stage; by default the first of all.")
 @click.option("--to", "last", type=_StageName(), help="Last stage; by default the last of all.")
-@run_options
+@add_run_options
 def run(*, kit: Path, out: Path, first: str | None, last: str | None, as_json: bool, **options: Any) -> None:
     """Run the pipeline of KIT on a release branch and print the drafted comment."""
     from backproof.app import execution
 
     request = execution.Request(folder=out, kit=str(kit), **options)
     first, last = first or execution.NAMES[0], last or execution.NAMES[-1]
-    finish(execution.run(request, say, first=first, last=last), out, as_json=as_json)
+    finish_run(execution.run(request, say, first=first, last=last), out, as_json=as_json)
 
 
 @click.command()
 @click.argument("folder", metavar="RUN", type=click.Path(path_type=Path, exists=True, file_okay=False))
-@run_options
+@add_run_options
 def resume(*, folder: Path, as_json: bool, **options: Any) -> None:
     """Go on with RUN: what is done and unchanged is reused."""
     from backproof.app import execution
 
-    finish(execution.run(execution.Request(folder=folder, **options), say), folder, as_json=as_json)
+    finish_run(execution.run(execution.Request(folder=folder, **options), say), folder, as_json=as_json)
 
 
 @click.command("demo")
@@ -57,4 +57,4 @@ def demo_command(*, kit: Path | None, out: Path | None, as_json: bool) -> None:
     from backproof.app import demo
 
     done, folder = demo.run(kit, out, say)
-    finish(done, folder, as_json=as_json)
+    finish_run(done, folder, as_json=as_json)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from backproof.commands.output import print_json, print_line, print_result, run_options, say
+from backproof.commands.output import add_run_options, print_json, print_line, print_result, say
 
 if TYPE_CHECKING:
     from backproof.records.proof import Run
@@ -21,7 +21,7 @@ def _alone(name: str, text: str) -> click.Command:
     @click.command(name, help=text)
     @_run
     @_kit
-    @run_options
+    @add_run_options
     def command(*, folder: Path, as_json: bool, **options: Any) -> None:
         from backproof.app import execution
 
@@ -51,7 +51,7 @@ report = _alone("report", "Write comment.md, report.html and junit.xml from what
 @_kit
 @click.option("--undo", is_flag=True, help="Take the overlay out again instead.")
 @click.option("--force", is_flag=True, help="With --undo: also overwrite files that somebody changed since.")
-@run_options
+@add_run_options
 def install(*, folder: Path, undo: bool, force: bool, as_json: bool, **options: Any) -> None:
     """Put the fixed code into the target and leave it there until --undo."""
     from backproof.app import execution

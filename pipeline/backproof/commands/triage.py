@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from backproof.commands.output import console, print_json, print_text
+from backproof.commands.output import open_console, print_json, print_text
 from backproof.core.errors import PlanError
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ def triage_command(*, paths: Sequence[Path], as_json: bool, as_markdown: bool, p
 def _show(found: TriageResult) -> None:
     from backproof.triage import terminal
 
-    terminal.show(found, console())
+    terminal.show(found, open_console())
 
 
 def _write_page(path: Path, found: TriageResult) -> None:

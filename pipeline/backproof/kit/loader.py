@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from pydantic import BaseModel, ValidationError
 
 from backproof.core.errors import PlanError
-from backproof.core.plural import counted
+from backproof.core.plural import format_count
 from backproof.kit.plan import PLAN_FILE, Plan, did_you_mean
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ def _is_echo(problem: Any, problems: Sequence[Any]) -> bool:
 
 def _invalid(path: Path, lines: list[str]) -> PlanError:
     return PlanError(
-        f"{path}: the plan is invalid ({counted(len(lines), 'error')})",
+        f"{path}: the plan is invalid ({format_count(len(lines), 'error')})",
         why="\n       ".join(lines),
         next_step=f"correct the plan; `backproof plan check {path.parent}` checks it again",
     )

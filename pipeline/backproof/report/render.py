@@ -18,8 +18,8 @@ from markupsafe import Markup
 from backproof import __version__
 from backproof.core import escape
 from backproof.core.plain_text import cut_text, strip_controls
-from backproof.core.plural import counted
-from backproof.core.redaction import publishable, redact, secrets
+from backproof.core.plural import format_count
+from backproof.core.redaction import find_secrets, redact, redact_for_public
 from backproof.report.catalogue import find_templates, load_catalogue
 from backproof.report.document import DocumentView
 from backproof.report.timeline import Timeline
@@ -72,15 +72,15 @@ def page(loaded: LoadedRun, plan: Plan) -> str:
 
 def merged(found: Merged) -> str:
     """Several runs beside each other, in Markdown."""
-    env = {f"TOKEN_{index}": value for index, value in enumerate(secrets())}
-    environment = markdown_environment(lambda value: publishable(strip_controls(str(value)[:_LONGEST]), env=env))
+    env = {f"TOKEN_{index}": value for index, value in enumerate(find_secrets())}
+    environment = markdown_environment(lambda value: redact_for_public(strip_controls(str(value)[:_LONGEST]), env=env))
     text = environment.get_template("merged.md.j2").render(merged=found, headline=HEADLINES[found.outcome])
     return fit(_sections(text), COMMENT_LIMIT)
 
 
 def triage_page(result: TriageResult) -> str:
     """What a triage found as one HTML file: the first scene, the timeline, the lines."""
-    env = {f"TOKEN_{index}": value for index, value in enumerate(secrets())}
+    env = {f"TOKEN_{index}": value for index, value in enumerate(find_secrets())}
     environment = html_environment(lambda value: redact(strip_controls(str(value)[:_LONGEST]), env=env))
     headline, tone = TRIAGE_HEADLINES[result.outcome]
     return environment.get_template("triage.html.j2").render(
@@ -93,7 +93,7 @@ def markdown_environment(hide: Mask, language: Language = "en") -> Environment:
     catalogue = load_catalogue(language)
 
     def inert(value: Any) -> str:
-        return _inert(value, lambda text: escape.prose(hide(text)))
+        return _inert(value, lambda text: escape.escape_prose(hide(text)))
 
     def say(key: str, **values: Any) -> Markup:
         safe = {name: value if isinstance(value, int) else inert(value) for name, value in values.items()}
@@ -101,9 +101,9 @@ def markdown_environment(hide: Mask, language: Language = "en") -> Environment:
 
     environment = _environment(finalize=inert)
     environment.filters.update(
-        prose=lambda text, limit=600: escape.prose(hide(text), limit),
-        code=lambda text, limit=200: escape.code(hide(text), limit),
-        fence=lambda text, language="": escape.fence(hide(text), language),
+        prose=lambda text, limit=600: escape.escape_prose(hide(text), limit),
+        code=lambda text, limit=200: escape.format_code_span(hide(text), limit),
+        fence=lambda text, language="": escape.format_code_block(hide(text), language),
     )
     environment.globals.update(
         say=say,
@@ -148,14 +148,14 @@ def as_it_is(value: Any) -> str:
 
 def _masker(loaded: LoadedRun) -> Mask:
     """Takes invisible characters out, then what is not for others: before escaping could hide any of it."""
-    env = {f"TOKEN_{index}": value for index, value in enumerate(secrets())}
+    env = {f"TOKEN_{index}": value for index, value in enumerate(find_secrets())}
     known, named = places(loaded), names(loaded)
 
     def hide(value: Any) -> str:
         text = strip_controls(str(value)[:_LONGEST])
         for path, word in known:
             text = text.replace(path, word)
-        return publishable(text, names=named, env=env)
+        return redact_for_public(text, names=named, env=env)
 
     return hide
 
@@ -192,7 +192,7 @@ def _environment(*, finalize: Any) -> Environment:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    environment.filters.update(counted=counted)
+    environment.filters.update(counted=format_count)
     return environment
 
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from backproof.core.model import Arm, Evidence, Record
-    from backproof.core.time_budget import Budget
+    from backproof.core.time_budget import TimeBudget
     from backproof.devices.protocol import Session
     from backproof.rundir.ledger import Ledger
     from backproof.serving.round_context import RoundSpec
@@ -35,7 +35,7 @@ class Testbed:
     facts: Mapping[str, str]
     session: Session
     install: Callable[[Arm], AbstractContextManager[Mapping[str, str | None]]]
-    budget: Budget
+    budget: TimeBudget
     say: Callable[[str], None]
     url: str = ""
     folder: str = "rounds"

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from backproof.core.model import Outcome, Record, StageRole
-from backproof.core.plural import counted
+from backproof.core.plural import format_count
 from backproof.records.audit import AuditRecord
 from backproof.records.proof import StageResult
 from backproof.upstream.audit import examine
@@ -44,7 +44,7 @@ def run(ctx: Context) -> StageResult:
     claim = f"what {record.repo}#{record.pull} was asked for and claims, at {record.head[:12]}"
     evidence = ctx.keep(record, claim=claim, command=f"backproof audit {options.named}")
     parts = {"request": record.requests, "claim": record.claims, "finding": record.findings}
-    sentence = ", ".join(counted(len(items), name) for name, items in parts.items())
+    sentence = ", ".join(format_count(len(items), name) for name, items in parts.items())
     return StageResult(
         stage=NAME, outcome=Outcome.PASS, sentence=sentence, evidence=(evidence,), findings=record.findings
     )

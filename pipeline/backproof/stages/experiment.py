@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from backproof import devices
-from backproof.core.model import Record, StageRole, worst
-from backproof.core.time_budget import Budget
+from backproof.core.model import Record, StageRole, worst_outcome
+from backproof.core.time_budget import TimeBudget
 from backproof.records.experiment import ExperimentsRecord
 from backproof.records.proof import StageResult
 from backproof.rundir import loaded_run
@@ -35,7 +35,7 @@ class Options:
 
     experiment: Experiment
     serve: Serve
-    budget: Budget = field(default_factory=Budget)
+    budget: TimeBudget = field(default_factory=TimeBudget)
     model: str = ""
 
 
@@ -66,7 +66,7 @@ def _keep_result(ctx: Context, record: ExperimentRecord) -> StageResult:
     listed = ctx.keep(ExperimentsRecord(experiments=every), claim="every experiment of this run", command=command)
     return StageResult(
         stage=NAME,
-        outcome=worst(experiment.outcome for experiment in every),
+        outcome=worst_outcome(experiment.outcome for experiment in every),
         sentence="; ".join(f"{experiment.id}: {experiment.kind}, {experiment.sentence}" for experiment in every),
         evidence=(listed, *(item for experiment in every for item in experiment.evidence)),
     )

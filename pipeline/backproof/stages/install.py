@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from backproof.core.errors import PlanError
 from backproof.core.model import Arm, Finding, Outcome, Record, StageRole
-from backproof.core.plural import are, counted
+from backproof.core.plural import format_count, is_or_are
 from backproof.install import arms, patch
 from backproof.install.interpreter import probe
 from backproof.install.overlay import Session, undo_command
@@ -116,4 +116,4 @@ def _sentence(record: InstallRecord) -> str:
     held = ", left in place" if record.held else ""
     left = f"; {len(record.outside)} not installed by the distribution" if record.outside else ""
     count = len(record.files)
-    return f"{counted(count, 'file')} of the patch {are(count)} in {record.distribution} {record.version} ({record.mode}{held}){left}"
+    return f"{format_count(count, 'file')} of the patch {is_or_are(count)} in {record.distribution} {record.version} ({record.mode}{held}){left}"

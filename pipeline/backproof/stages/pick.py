@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from backproof.adapters.git import PickAttempt, Source, Store
 from backproof.core.errors import HostError, PlanError
 from backproof.core.model import Evidence, Finding, Outcome, Record, StageRole
-from backproof.core.plural import counted
+from backproof.core.plural import format_count
 from backproof.history.path_filter import dropper
 from backproof.history.unpicked import explain_others, pull_commits
 from backproof.records.proof import UPSTREAM_FILE, Conflict, PickedCommit, PickRecord, StageResult
@@ -184,7 +184,9 @@ def _stopped(record: PickRecord, evidence: tuple[Evidence, ...]) -> StageResult:
         sentence = f"{last.wanted} is a merge commit: say which parent is the main line with [pick] mainline, or pick its parts"
     else:
         listed = "; ".join(f"{each.path} ({each.kind})" for each in record.conflicts)
-        sentence = f"{last.wanted} conflicts on {record.branch} in {counted(len(record.conflicts), 'file')}: {listed}"
+        sentence = (
+            f"{last.wanted} conflicts on {record.branch} in {format_count(len(record.conflicts), 'file')}: {listed}"
+        )
     findings = tuple(Finding(severity="fail", text=each.kind, where=each.path) for each in record.conflicts)
     return StageResult(stage=NAME, outcome=Outcome.PERSON, sentence=sentence, evidence=evidence, findings=findings)
 
@@ -208,5 +210,7 @@ def _landed(record: PickRecord, evidence: tuple[Evidence, ...]) -> StageResult:
             evidence=evidence,
             findings=tuple(findings),
         )
-    sentence = f"{', '.join(parts)} on {record.branch} at {record.base[:12]}: {counted(len(record.changes), 'file')}"
+    sentence = (
+        f"{', '.join(parts)} on {record.branch} at {record.base[:12]}: {format_count(len(record.changes), 'file')}"
+    )
     return StageResult(stage=NAME, outcome=Outcome.PASS, sentence=sentence, evidence=evidence, findings=tuple(findings))

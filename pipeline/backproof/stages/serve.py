@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from backproof import devices
 from backproof.core.errors import PlanError
 from backproof.core.model import Arm, Finding, Record, StageRole
-from backproof.core.time_budget import Budget
+from backproof.core.time_budget import TimeBudget
 from backproof.records.proof import FixupRecord, InstallRecord, PickRecord, StageResult
 from backproof.records.serving import ServeRecord
 from backproof.serving.check import check_serving
@@ -40,7 +40,7 @@ class Options:
     only: str | None = None
     which: tuple[Arm, ...] = (Arm.BASE, Arm.FIXED)
     changes: Mapping[str, Any] = field(default_factory=dict)
-    budget: Budget = field(default_factory=Budget)
+    budget: TimeBudget = field(default_factory=TimeBudget)
     seed: int = 0
     model: str = ""
 

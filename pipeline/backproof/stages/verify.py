@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from backproof import devices
 from backproof.core.errors import HostError, PlanError
-from backproof.core.model import Arm, Evidence, Outcome, Record, StageRole, worst
-from backproof.core.plural import counted
+from backproof.core.model import Arm, Evidence, Outcome, Record, StageRole, worst_outcome
+from backproof.core.plural import format_count
 from backproof.devices.check_run import CheckEnvironment, CheckJob, run_check
 from backproof.install import overlay, patch, stale_code
 from backproof.install.interpreter import probe
@@ -54,7 +54,7 @@ def run(ctx: Context) -> StageResult:
     _need_patch(ctx, record)
     first = _loaded(ctx, the_patch, record)
     second = _complete(ctx, record)
-    third = _reached(ctx, the_patch, record, may_run=worst((first.outcome, second.outcome)) is Outcome.PASS)
+    third = _reached(ctx, the_patch, record, may_run=worst_outcome((first.outcome, second.outcome)) is Outcome.PASS)
     return _result(ctx, VerifyRecord(arm=record.arm, claims=(first, second, third)))
 
 
@@ -133,7 +133,7 @@ def _probe(ctx: Context, modules: dict[str, str]) -> Probed:
 def _complete(ctx: Context, record: InstallRecord) -> Claim:
     found = {each.path: file_hash(Path(each.installed)) for each in record.files}
     file = ctx.ledger.write(f"{NAME}/installed.json", FoundFiles(files=found))
-    command = f"sha256sum of the {counted(len(found), 'file')} of the patch in site-packages"
+    command = f"sha256sum of the {format_count(len(found), 'file')} of the patch in site-packages"
     evidence = ctx.ledger.evidence(file, claim="each file of the patch as it is in the target", command=command)
     return complete(record.files, found, evidence=(evidence,))
 
@@ -251,7 +251,7 @@ def _result(ctx: Context, record: VerifyRecord) -> StageResult:
     whole = ctx.keep(record, claim="the three claims: loaded, complete, reached", command=_command(ctx))
     return StageResult(
         stage=NAME,
-        outcome=worst(each.outcome for each in asked),
+        outcome=worst_outcome(each.outcome for each in asked),
         sentence="; ".join(f"{each.name}: {each.sentence}" for each in record.claims),
         evidence=(whole, *(each for claim in record.claims for each in claim.evidence)),
         findings=tuple(each for claim in record.claims for each in claim.findings),

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from pydantic import ValidationError
 
 from backproof.core.errors import BackproofError, PlanError
-from backproof.core.model import Outcome, worst
+from backproof.core.model import Outcome, worst_outcome
 from backproof.devices import DEVICES
 from backproof.kit.loader import load_plan
 from backproof.records.merged import Merged, Shard
@@ -47,7 +47,9 @@ def merge(folders: Sequence[Path], kit: Path, registry: Registry, *, expected: P
         )
     plan = loaded[0].plan if loaded else load_plan(kit, DEVICES)
     ordered = tuple(shards[key] for key in sorted(shards))
-    return Merged(kit=plan.id, title=plan.title, outcome=worst(each.outcome for each in ordered), shards=ordered)
+    return Merged(
+        kit=plan.id, title=plan.title, outcome=worst_outcome(each.outcome for each in ordered), shards=ordered
+    )
 
 
 def write(merged: Merged, folder: Path) -> None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from backproof.core.level import Level
-from backproof.core.model import Arm, Outcome, StageRole, worst
+from backproof.core.model import Arm, Outcome, StageRole, worst_outcome
 from backproof.devices import DEVICES
 from backproof.records.proof import (
     ArmSummary,
@@ -177,7 +177,7 @@ def run_outcome(story: LoadedRun) -> Outcome:
     outcomes = [stage_outcome(result, story) for result in story.results_with(StageRole.PROOF)]
     if not set(outcomes) - {Outcome.SKIP, Outcome.ABORTED}:
         return Outcome.ERROR
-    return worst(outcome for outcome in (*outcomes, *_details(story)) if outcome is not Outcome.SKIP)
+    return worst_outcome(outcome for outcome in (*outcomes, *_details(story)) if outcome is not Outcome.SKIP)
 
 
 def _details(story: LoadedRun) -> Iterator[Outcome]:
@@ -202,7 +202,7 @@ def _arm_summary(cases: list[Case]) -> ArmSummary:
     erred = [each for each in cases if each.verdict == "error"]
     red = [each for each in cases if _is_red(each)]
     return ArmSummary(
-        outcome=worst([Outcome.PASS, *(Outcome.FAIL for _ in red), *(Outcome.ERROR for _ in erred)]),
+        outcome=worst_outcome([Outcome.PASS, *(Outcome.FAIL for _ in red), *(Outcome.ERROR for _ in erred)]),
         as_expected=all(case_outcome(each) is Outcome.PASS for each in cases),
         sentence=sentences.arm_sentence(cases, red),
     )

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from rich.table import Column, Table
 from rich.text import Text
 
-from backproof.commands.output import console, say
+from backproof.commands.output import open_console, say
 from backproof.core.model import Arm, Outcome
 from backproof.core.plain_text import cut_text, escape_line
 from backproof.report.view import EVIDENCE_GONE, arrange_by_arm
@@ -31,7 +31,7 @@ _LISTED = 200
 
 
 def print_run(view: RunView) -> None:
-    out, run = console(), view.run
+    out, run = open_console(), view.run
     out.print(_line(f"{run.title} ({run.kit}) on {run.settings.branch}"))
     out.print(Text(escape_line(run.sentence, 2000), style=f"bold {_COLOURS[run.outcome]}"))
     levels = (f"{n} {name} {'reached' if reached else 'not reached'}" for n, (name, reached) in enumerate(view.ladder))
@@ -84,7 +84,7 @@ def _show_case(judged: JudgedCase | None) -> Text:
 
 
 def print_stage(view: RunView, stage: StageView) -> None:
-    out, result = console(), stage.result
+    out, result = open_console(), stage.result
     out.soft_wrap = True
     reused = " (reused)" if result.reused else ""
     sentence = f"{result.stage}{reused} in {result.seconds:.1f} s: {result.sentence}"
@@ -101,7 +101,7 @@ def print_stage(view: RunView, stage: StageView) -> None:
 
 
 def print_diff(diff: RunDiff) -> None:
-    out = console()
+    out = open_console()
     out.print(Text(escape_line(diff.sentence), style="bold"))
     for topic, same in diff.same.items():
         changes = [change for change in diff.changes if change.topic == topic]
@@ -120,7 +120,7 @@ def print_runs(listing: RunList) -> None:
     if not listing.runs:
         say("no runs here")
         return
-    out = console()
+    out = open_console()
     for run in listing.runs:
         outcome = _coloured(run.outcome) if run.outcome else Text("unreadable", style="magenta")
         level = "" if run.level is None else f", level {run.level}"

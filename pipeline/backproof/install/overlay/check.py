@@ -7,7 +7,7 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
 from backproof.core.errors import HostError, NeedsReview
-from backproof.core.plural import are, counted
+from backproof.core.plural import format_count, is_or_are
 from backproof.install.overlay import journal as written
 from backproof.install.overlay.journal import FOLDER, NOT_A_FILE, Cached, Change, Entry, Guard, Journal
 from backproof.rundir.ledger import now, sha256_of
@@ -24,7 +24,7 @@ def planned(site: Path, changes: Sequence[Change], *, owner: str, guards: Sequen
     """
     if drift := [f"{each.path}: {reason}" for each in changes if (reason := _refusal(site, each))]:
         raise NeedsReview(
-            f"{site}: {len(drift)} of {counted(len(changes), 'file')} {are(len(drift))} not the release's own; nothing was changed",
+            f"{site}: {len(drift)} of {format_count(len(changes), 'file')} {is_or_are(len(drift))} not the release's own; nothing was changed",
             why="\n       ".join(drift),
             next_step="reinstall the release into that interpreter, or name the release that is installed there",
         )

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from backproof.core.errors import HostError, NeedsReview
-from backproof.core.plural import counted
+from backproof.core.plural import format_count
 from backproof.install.overlay.journal import FOLDER, Journal, undo_command
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ def drifted(site: Path, journal: Journal, drift: Sequence[Drift]) -> NeedsReview
         for each in drift
     ]
     return NeedsReview(
-        f"{site}: {counted(len(drift), 'file')} changed by someone else while the patch was in place, and left so",
+        f"{site}: {format_count(len(drift), 'file')} changed by someone else while the patch was in place, and left so",
         why="\n       ".join(lines),
         next_step=f"save what you need of them, then {undo_command(journal.owner, force=True)} puts the originals back",
     )

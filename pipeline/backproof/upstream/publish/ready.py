@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from backproof.adapters.github import pulls
 from backproof.core.errors import HostError, NeedsReview, PlanError
 from backproof.core.model import Outcome
-from backproof.core.plural import are, counted
+from backproof.core.plural import format_count, is_or_are
 from backproof.devices import DEVICES
 from backproof.kit.loader import load_plan
 from backproof.rundir import loaded_run, subject
@@ -88,7 +88,7 @@ def must_hold(loaded: Loaded) -> None:
     run, said = loaded.run, loaded.said
     if altered := sorted(loaded.story.altered):
         raise HostError(
-            f"{loaded.ledger.folder}: {counted(len(altered), 'evidence file')} {are(len(altered))} not what the run recorded",
+            f"{loaded.ledger.folder}: {format_count(len(altered), 'evidence file')} {is_or_are(len(altered))} not what the run recorded",
             why=f"missing, or with another hash: {', '.join(altered[:5])}",
             next_step="bring the run folder over whole, or make the run again",
         )

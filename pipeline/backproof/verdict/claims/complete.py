@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from backproof.core.model import Evidence, Finding, Outcome
-from backproof.core.plural import are, counted, every
+from backproof.core.plural import format_all, format_count, is_or_are
 from backproof.install.overlay.journal import NOT_A_FILE
 from backproof.records.proof import Claim
 
@@ -36,9 +36,9 @@ def _sentence(files: Sequence[InstalledFile], findings: tuple[Finding, ...]) -> 
     if findings:
         lack = "lacks" if len(findings) == 1 else "lack"
         where = ", ".join(each.where for each in findings)
-        return f"{len(findings)} of {counted(len(files), 'file')} {lack} the patch: {where}"
+        return f"{len(findings)} of {format_count(len(files), 'file')} {lack} the patch: {where}"
     alike = "equal to its git blob" if len(files) == 1 else "each equal to its git blob"
-    return f"{every(len(files), 'file')} of the patch {are(len(files))} installed, {alike}"
+    return f"{format_all(len(files), 'file')} of the patch {is_or_are(len(files))} installed, {alike}"
 
 
 def _missing(file: InstalledFile, found: str | None) -> Finding:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from backproof.core.model import Evidence, Finding, Outcome
-from backproof.core.plural import every
+from backproof.core.plural import format_all
 from backproof.records.proof import Claim
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ def _sentence(count: int, bad: list[Finding]) -> str:
         return f"not the patched code would be loaded: {bad[0].text}"
     if not count:
         return "the patch has no module that could be loaded: nothing can be told"
-    return f"{every(count, 'module')} of the patch would be loaded from the patched files"
+    return f"{format_all(count, 'module')} of the patch would be loaded from the patched files"
 
 
 def _module(facts: ModuleFacts, wanted: Wanted, order: dict[str, int]) -> Iterator[Finding]:

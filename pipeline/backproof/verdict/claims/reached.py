@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
 from backproof.core.model import Evidence, Finding, Outcome, Record
-from backproof.core.plural import are, counted, every
+from backproof.core.plural import format_all, format_count, is_or_are
 from backproof.records.proof import Claim
 from backproof.verdict.claims.lines import changed_lines
 
@@ -127,13 +127,13 @@ def _verdict(record: ReachRecord, ways: Counter[Way]) -> tuple[Outcome, str]:
         listed = ", ".join(missed[:8]) + (f" and {len(missed) - 8} more" if len(missed) > 8 else "")
         return (
             Outcome.FAIL,
-            f"{len(missed)} of {counted(total, 'changed line')} of code {are(len(missed))} not reached by {checks}: {listed}",
+            f"{len(missed)} of {format_count(total, 'changed line')} of code {is_or_are(len(missed))} not reached by {checks}: {listed}",
         )
     if record.unreadable:
         return Outcome.ERROR, f"the changed lines cannot be told: {record.unreadable[0]}"
     if not total:
         return Outcome.INCONCLUSIVE, "the patch changes no line of code that could be reached"
     return Outcome.PASS, (
-        f"{every(total, 'changed line')} of code {are(total)} reached by {checks}: {ways['executed']} executed, "
+        f"{format_all(total, 'changed line')} of code {is_or_are(total)} reached by {checks}: {ways['executed']} executed, "
         f"{ways['launched']} in kernels launched from the same source"
     )
