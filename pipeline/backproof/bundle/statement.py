@@ -23,7 +23,7 @@ TYPE = "https://in-toto.io/Statement/v1"
 PREDICATE_TYPE = "urn:x-backproof:backport-proof:v1"
 UNSIGNED = (
     "This statement carries no signature. It says what the evidence in the bundle shows to whoever recomputes it "
-    "(`backproof verify-bundle`), and nothing about who made it."
+    "(`backproof bundle --verify`), and nothing about who made it."
 )
 
 
