@@ -191,7 +191,7 @@ def test_the_comment_has_its_words_and_limits(loopback: Proof) -> None:
 
 
 def test_the_comment_in_chinese_has_its_words(loopback: Proof) -> None:
-    done = loopback.call("present", loopback.job.run_folder, "--lang", "zh")
+    done = loopback.call("ci", "present", loopback.job.run_folder, "--lang", "zh")
     assert "2 已在回环上检查（已达到）" in done.output
 
 
@@ -203,17 +203,19 @@ def test_the_page_has_its_words_and_limits(loopback: Proof) -> None:
 
 
 def test_the_matrix_has_a_cell_for_it_on_its_own_runner(loopback: Proof) -> None:
-    done = loopback.call("matrix", loopback.job.kit, "--repo", loopback.job.upstream.folder, "--labels", "self-hosted")
+    done = loopback.call(
+        "ci", "matrix", loopback.job.kit, "--repo", loopback.job.upstream.folder, "--labels", "self-hosted"
+    )
     cells = [(cell["device"], cell["labels"]) for cell in json.loads(done.stdout)["include"]]
     assert cells == [("loopback", ["ubuntu-24.04"])]
 
 
 def test_merge_joins_its_run(loopback: Proof) -> None:
     folder = loopback.job.folder
-    matrix = loopback.call("matrix", loopback.job.kit, "--repo", loopback.job.upstream.folder)
+    matrix = loopback.call("ci", "matrix", loopback.job.kit, "--repo", loopback.job.upstream.folder)
     (folder / "matrix.json").write_text(matrix.stdout, encoding="utf-8")
     merging = ("--kit", loopback.job.kit, "--out", folder / "merged", "--expect", folder / "matrix.json")
-    done = loopback.call("merge", loopback.job.run_folder, *merging)
+    done = loopback.call("ci", "merge", loopback.job.run_folder, *merging)
     assert done.exit_code == 0, done.output
     (row,) = [line for line in done.output.splitlines() if "| loopback |" in line]
     assert "PASS at level 2 (checked over a loopback)" in row
