@@ -86,12 +86,12 @@ def test_a_real_run_is_verified_where_nothing_of_it_is_left(tmp_path: Path) -> N
     shutil.move(file, away / "b.tar.gz")
     for gone in (job.run_folder, job.kit, job.upstream.folder, job.target.folder):
         shutil.rmtree(gone)
-    told = job.backproof("verify-bundle", str(away / "b.tar.gz"), HOME=str(away))
+    told = job.backproof("bundle", "--verify", str(away / "b.tar.gz"), HOME=str(away))
     assert told.returncode == 0, told.stderr
     assert "PASS at level 2 (checked on a CPU)" in told.stdout
     assert "to the byte" in told.stdout
     subprocess.run(["tar", "-xzf", "b.tar.gz"], cwd=away, check=True)
-    comment = job.backproof("verify-bundle", "--comment", str(away / "b.tar.gz"))
+    comment = job.backproof("bundle", "--comment", "--verify", str(away / "b.tar.gz"))
     assert comment.stdout == (away / "run" / "comment.md").read_text()
     statement = json.loads((away / "statement.json").read_text())
     assert (statement["_type"], statement["predicateType"]) == (TYPE, PREDICATE_TYPE)
@@ -237,7 +237,7 @@ def test_a_name_that_is_no_text_is_refused(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["/dev/zero", "/dev/null", "pipe"])
 def test_what_never_ends_is_no_bundle(tmp_path: Path, name: str) -> None:
     os.mkfifo(tmp_path / "pipe")
-    done = CliRunner().invoke(cli.cli, ["verify-bundle", str(tmp_path / name)])
+    done = CliRunner().invoke(cli.cli, ["bundle", "--verify", str(tmp_path / name)])
     assert isinstance(done.exception, PlanError)
     assert "not a regular file" in str(done.exception)
 

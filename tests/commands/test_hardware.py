@@ -121,7 +121,7 @@ def made(fake_host: FakeHost, tmp_path: Path, upstream: Repository) -> Made:
 
 
 def test_serve_check_shows_the_fault_without_the_backport_and_not_with_it(made: Made) -> None:
-    result = made.call(hardware.serve_check)
+    result = made.call(hardware.serve_command)
     assert result.exit_code == 0, result.output
     assert "serve: pass: all 2 cases as the plan expects" in result.stdout
     record = ServeRecord.model_validate_json((made.run / "serve" / "serve.json").read_bytes())
@@ -136,7 +136,7 @@ def test_serve_check_shows_the_fault_without_the_backport_and_not_with_it(made: 
     comment = (made.run / "comment.md").read_text()
     assert "On the hardware" not in comment
     assert "device itself" not in comment
-    again = made.call(hardware.serve_check)
+    again = made.call(hardware.serve_command)
     assert "(reused)" in again.stderr
 
 
@@ -144,7 +144,7 @@ def test_a_killed_serve_check_leaves_nothing_behind_and_goes_on_where_it_was(mad
     plan = made.run.parent / "kit" / "plan.toml"
     slow = plan.read_text().replace('"--crash-at", "4", ', '"--crash-at", "9", "--delay", "0.03", ')
     plan.write_text(slow.replace("concurrency = [1, 4]\nfails_at = 4", "concurrency = [1, 2, 9]"), encoding="utf-8")
-    code = "from backproof.commands.hardware import serve_check\nserve_check()"
+    code = "from backproof.commands.hardware import serve_command\nserve_command()"
     ours = subprocess.Popen([sys.executable, "-c", code, "--run", str(made.run)], stderr=subprocess.PIPE, text=True)
     assert ours.stderr is not None
     for line in ours.stderr:
@@ -155,7 +155,7 @@ def test_a_killed_serve_check_leaves_nothing_behind_and_goes_on_where_it_was(mad
     before = Round.model_validate_json((made.run / "serve" / "load" / "base-1" / "round.json").read_bytes())
     assert [step.concurrency for step in before.steps] == [1]
     assert not before.complete
-    result = made.call(hardware.serve_check)
+    result = made.call(hardware.serve_command)
     assert result.exit_code == 0, result.output
     record = ServeRecord.model_validate_json((made.run / "serve" / "serve.json").read_bytes())
     base, fixed = record.rounds
@@ -165,14 +165,14 @@ def test_a_killed_serve_check_leaves_nothing_behind_and_goes_on_where_it_was(mad
 
 
 def test_a_budget_and_steps_of_the_command_line(made: Made) -> None:
-    result = made.call(hardware.serve_check, "--steps", "1,2", "--budget", "10m", "--json")
+    result = made.call(hardware.serve_command, "--steps", "1,2", "--budget", "10m", "--json")
     assert result.exit_code == Outcome.INCONCLUSIVE.exit_code
     story = json.loads(result.stdout)
     stage = next(stage for stage in story["stages"] if stage["stage"] == "serve")
     assert "not discriminating" in stage["sentence"]
     assert "nothing further can make this a pass" in stage["findings"][0]["text"]
-    assert made.call(hardware.serve_check, "--steps", "4,2").exit_code == 2
-    assert isinstance(made.call(hardware.serve_check, "--budget", "soon").exception, PlanError)
+    assert made.call(hardware.serve_command, "--steps", "4,2").exit_code == 2
+    assert isinstance(made.call(hardware.serve_command, "--budget", "soon").exception, PlanError)
 
 
 def test_validate_on_a_stand_in_keeps_the_inventory_and_never_passes_for_hardware(made: Made) -> None:
@@ -269,8 +269,8 @@ def test_an_address_is_loaded_and_counts_for_nothing(made: Made) -> None:
     folder = made.run / "there"
     with service.start_service(plan, command, port, env={}, folder=made.run, say=lambda _: None) as there:
         arguments = ["--run", str(folder), "--kit", str(kit), "--url", there.url]
-        refused = CliRunner().invoke(hardware.serve_check, arguments)
-        result = CliRunner().invoke(hardware.serve_check, [*arguments, "--arm", "fixed"])
+        refused = CliRunner().invoke(hardware.serve_command, arguments)
+        result = CliRunner().invoke(hardware.serve_command, [*arguments, "--arm", "fixed"])
     assert isinstance(refused.exception, PlanError)
     assert result.exit_code == 0, result.output
     assert "4 at once: 4 ok, 0 failed" in result.stdout

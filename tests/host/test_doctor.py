@@ -103,7 +103,7 @@ def run_of(path: Path, kit: Path) -> Path:
 
 
 def call(*words: str | Path) -> Result:
-    return CliRunner(env={"COLUMNS": "240"}).invoke(cli, ["doctor", *(str(word) for word in words)])
+    return CliRunner(env={"COLUMNS": "240"}).invoke(cli, ["host", "doctor", *(str(word) for word in words)])
 
 
 def judged(run: Path) -> tuple[object, ...]:

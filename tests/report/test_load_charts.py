@@ -55,9 +55,9 @@ def test_the_failing_step_is_marked_where_it_was() -> None:
     base, fixed = rate.curves
     assert [each.failed for each in base.spots] == [False, False, True]
     assert base.spots[2].x == fixed.spots[2].x == rate.across[2][0]
-    assert base.spots[2].said == "base, round 1, 16 at once: 0 tokens/s, failed"
+    assert base.spots[2].title == "base, round 1, 16 at once: 0 tokens/s, failed"
     assert "base, round 1: failed at 16 at once, held up to 4." in rate.sentence
-    assert wait.curves[0].spots[2].said.endswith("not measured, failed"), "a failure without a measure is still marked"
+    assert wait.curves[0].spots[2].title.endswith("not measured, failed"), "a failure without a measure is still marked"
     assert len(wait.curves[0].line.split()) == 2, "and no line leads down to it"
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from backproof.records.triage import Point
 from backproof.report import render
-from backproof.report.broken_axis import Axis, length
+from backproof.report.broken_axis import Axis, describe_length
 from backproof.report.timeline import Timeline
 from backproof.triage import TriageResult, triage
 from hypothesis import given
@@ -60,7 +60,7 @@ def test_a_long_silence_is_folded_and_says_its_length() -> None:
 
 @pytest.mark.parametrize(("us", "said"), [(0, "0 s"), (999, "999 µs"), (883_237, "883.2 ms"), (120_000_000, "2 min")])
 def test_a_length_has_the_unit_that_people_use(us: int, said: str) -> None:
-    assert length(us) == said
+    assert describe_length(us) == said
 
 
 def test_rows_are_in_the_order_of_their_numbers_and_name_what_is_first_there() -> None:

@@ -48,7 +48,7 @@ def test_a_ledger_of_another_version_restarts_and_is_kept(tmp_path: Path, conten
 def test_a_missing_record_names_the_command_that_makes_it(tmp_path: Path) -> None:
     with pytest.raises(PlanError) as caught:
         context_of(Ledger(tmp_path), tmp_path, a_run().settings, loaded_plan=plan()).need(PickRecord)
-    assert f"backproof pick --run {tmp_path}" in caught.value.next_step
+    assert f"backproof run {tmp_path} --only pick" in caught.value.next_step
 
 
 def test_evidence_that_was_altered_no_longer_holds(tmp_path: Path) -> None:

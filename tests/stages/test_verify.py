@@ -76,7 +76,7 @@ def test_after_the_overlay_was_taken_out_nothing_is_claimed(prepared: Prepared) 
     overlay.undo_overlay(prepared.target.site)
     with pytest.raises(PlanError, match="the patch is not in the target") as caught:
         _verify(prepared)
-    assert "backproof install --run" in caught.value.next_step
+    assert "--only install" in caught.value.next_step
 
 
 def test_all_files_reverted_by_hand_fail_both_claims_and_are_named(prepared: Prepared) -> None:

@@ -114,7 +114,7 @@ def _evidence(ctx: Context, path: str, claim: str, command: str | None = None) -
         path=path,
         sha256=sha256_of(ctx.ledger.folder / path),
         claim=claim,
-        command=f"backproof verify --run {ctx.ledger.folder}" if command is None else command,
+        command=f"backproof run {ctx.ledger.folder} --only verify" if command is None else command,
     )
 
 
@@ -357,7 +357,7 @@ def test_a_patch_that_was_taken_out_is_no_failure_of_the_backport(made: Prepared
     assert (caught.value.what, caught.value.why, caught.value.next_step) == (
         "demo: the patch is not in the target",
         "every file is the release's own, and no overlay of this run is in place: it was taken out again",
-        f"put it in first: `backproof install --run {ctx.ledger.folder}`, then verify",
+        f"put it in first: `backproof run {ctx.ledger.folder} --only install`, then verify",
     )
     made.target.write(CONV, FIXED)  # a part of it, by hand: that is a failure
     assert _claims(ctx)[1][1].sentence.startswith("4 of 5 files lack the patch: src/demo/ops/no-module.py")

@@ -48,7 +48,7 @@ def matrix_command(*, kit: Path, repo: str, devices: tuple[str, ...], labels: st
 @click.option("--kit", type=_FOLDER, required=True, help="The kit that the runs share.")
 @click.option("--out", type=click.Path(path_type=Path), required=True, help="Where merged.json and merged.md go.")
 @click.option(
-    "--expect", "expected", type=_FILE, help="What `backproof matrix` printed: a cell without a run is an error."
+    "--expect", "expected", type=_FILE, help="What `backproof ci matrix` printed: a cell without a run is an error."
 )
 @_JSON
 def merge_command(*, folders: tuple[Path, ...], kit: Path, out: Path, expected: Path | None, as_json: bool) -> None:

@@ -1,4 +1,4 @@
-"""bundle, verify-bundle: a run's evidence for somebody else, and what they can check without us."""
+"""bundle: a run's evidence for somebody else, and what they can check without us."""
 
 from __future__ import annotations
 
@@ -18,11 +18,28 @@ _FILE = click.Path(path_type=Path, exists=True, dir_okay=False)
 
 
 @click.command("bundle")
-@click.argument("folder", metavar="RUN", type=_FOLDER)
+@click.argument("folder", metavar="[RUN]", type=_FOLDER, required=False)
 @click.option("--out", type=click.Path(path_type=Path), help="The archive; by default RUN.bundle.tar.gz beside it.")
 @click.option("--kit", type=_FOLDER, help="The kit; by default the one that the run names.")
-def bundle_command(*, folder: Path, out: Path | None, kit: Path | None) -> None:
-    """Put the evidence of RUN into one archive, redacted, with hashes and an unsigned in-toto statement."""
+@click.option("--verify", "file", metavar="FILE", type=_FILE, help="Check this bundle, offline, instead of making one.")
+@click.option("--comment", is_flag=True, help="With --verify: print only the comment, drawn up again from the bundle.")
+def bundle_command(
+    *, folder: Path | None, out: Path | None, kit: Path | None, file: Path | None, comment: bool
+) -> None:
+    """Put the evidence of RUN into one archive, redacted, with hashes and an unsigned in-toto statement.
+
+    With --verify, check every byte and every hash of a bundle, and that it says what its records carry. The exit code is
+    then about the bundle: 0 it verifies, 4 it does not. What the run came to is printed.
+    """
+    if (folder is None) == (file is None):
+        raise click.UsageError("Give a run to bundle, or --verify and a bundle.")
+    if file is not None:
+        _verify(file, comment=comment)
+    elif folder is not None:
+        _make(folder, out, kit)
+
+
+def _make(folder: Path, out: Path | None, kit: Path | None) -> None:
     from backproof import bundle
     from backproof.stages import REGISTRY
     from backproof.upstream import publish
@@ -41,14 +58,7 @@ def bundle_command(*, folder: Path, out: Path | None, kit: Path | None) -> None:
     print_line("not signed: send the SHA-256 above by another way than the file")
 
 
-@click.command("verify-bundle")
-@click.argument("file", type=_FILE)
-@click.option("--comment", is_flag=True, help="Print only the comment, regenerated from the bundle.")
-def verify_bundle(*, file: Path, comment: bool) -> None:
-    """Check FILE, a bundle, offline: every byte, every hash, and that it says what its records carry.
-
-    The exit code is about the bundle: 0 it verifies, 4 it does not. The outcome of the run is printed.
-    """
+def _verify(file: Path, *, comment: bool) -> None:
     from backproof import bundle
 
     verified = bundle.verify_bundle(file)

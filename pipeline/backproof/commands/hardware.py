@@ -58,7 +58,7 @@ def inventory(*, python: str, as_json: bool) -> None:
         print_line(f"unread: {reason}")
 
 
-@click.command("serve-check")
+@click.command("serve")
 @_RUN
 @_KIT
 @add_run_options
@@ -74,7 +74,7 @@ def inventory(*, python: str, as_json: bool) -> None:
 @click.option("--seed", default=0, help="Of the random order.")
 @_MODEL
 @_BUDGET
-def serve_check(
+def serve_command(
     *, folder: Path, only: str | None, url: str | None, which: tuple[str, ...], span: str | None, **rest: Any
 ) -> None:
     """Serve the plan's model under load, step by step and arm by arm; stop at the first failure and say what came first."""

@@ -1,4 +1,4 @@
-"""show, diff, runs: a run in the terminal, again and again. These commands only read."""
+"""show, diff: a run in the terminal, again and again. These commands only read."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from backproof.commands.output import print_json
+from backproof.commands.output import print_json, print_line
 from backproof.core.errors import PlanError
 
 if TYPE_CHECKING:
@@ -20,16 +20,23 @@ _json = click.option("--json", "as_json", is_flag=True, help="Print JSON instead
 
 
 @click.command("show")
-@click.argument("folder", metavar="RUN", type=_folder)
-@click.option("--stage", "name", metavar="NAME", help="Only this stage, with its findings and its evidence.")
+@click.argument("folder", metavar="[RUN|FOLDER]", type=_folder, default=Path("runs"))
+@click.option("--stage", "name", metavar="NAME", help="Of a run: only this stage, with its findings and its evidence.")
 @_json
 def show_command(*, folder: Path, name: str | None, as_json: bool) -> None:
-    """Tell the story of RUN: verdict, arms, stages, claims, checks, and whether its evidence still holds.
+    """Show a run: verdict, arms, stages, claims, checks, and whether its evidence still holds; or list the runs in a folder.
 
-    Exit code 0 whatever the run's outcome was: the question was answered.
+    By default the runs in runs/, newest first. Exit code 0 whatever a run's outcome was: the question was answered.
     """
     from backproof.commands.views import run
+    from backproof.rundir import listing
 
+    if name is None and not (folder / "run.json").is_file():
+        runs = listing.runs(folder)
+        print_json(runs) if as_json else run.print_runs(runs)
+        if not (runs.runs or as_json):
+            print_line(f"no run in {folder}")
+        return
     view = _read_view(folder)
     if name is not None:
         stage = _find_stage(view, name)
@@ -54,18 +61,6 @@ def diff_command(*, before: Path, after: Path, as_json: bool) -> None:
 
     diff = run_diff.compare_runs(_read_view(before), _read_view(after))
     print_json(diff) if as_json else run.print_diff(diff)
-
-
-@click.command("runs")
-@click.argument("folder", metavar="[FOLDER]", type=_folder, default=Path("runs"))
-@_json
-def runs_command(*, folder: Path, as_json: bool) -> None:
-    """List the runs in FOLDER (by default runs/), newest first."""
-    from backproof.commands.views import run
-    from backproof.rundir import listing
-
-    runs = listing.runs(folder)
-    print_json(runs) if as_json else run.print_runs(runs)
 
 
 def _read_view(folder: Path) -> RunView:

@@ -1,4 +1,4 @@
-"""Turns a run into the comment and the page; the words are in the templates of `reports/`.
+"""Turn a run into the comment and the page; the words are in the templates of `reports/`.
 
 Each template value is escaped for the place where it lands, by default: only `code` and `fence` give Markdown of their
 own. A line that claims something calls `refs`, which fails where there is no evidence to name.
@@ -58,28 +58,28 @@ _SECTION = re.compile("\x1e([a-z]+)\x1f\n?")
 
 
 def comment(loaded: LoadedRun, plan: Plan, *, language: Language = "en", hide: Mask | None = None) -> str:
-    """The drafted comment for the upstream pull request, in Markdown; `hide` where it is not our machine's to mask."""
+    """Draft the comment for the upstream pull request, in Markdown; `hide` where it is not our machine's to mask."""
     environment = markdown_environment(hide or _masker(loaded), language)
     text = environment.get_template("comment.md.j2").render(view=DocumentView.of(loaded, plan, short=True))
     return fit(_sections(text), COMMENT_LIMIT, language)
 
 
 def page(loaded: LoadedRun, plan: Plan) -> str:
-    """The report as one HTML file that needs nothing else."""
+    """Render the report as one HTML file that needs nothing else."""
     environment = html_environment(_masker(loaded))
     return environment.get_template("report.html.j2").render(view=DocumentView.of(loaded, plan, short=False))
 
 
-def merged(found: Merged) -> str:
-    """Several runs beside each other, in Markdown."""
+def merged(matrix: Merged) -> str:
+    """Render several runs beside each other, in Markdown."""
     env = {f"TOKEN_{index}": value for index, value in enumerate(find_secrets())}
     environment = markdown_environment(lambda value: redact_for_public(strip_controls(str(value)[:_LONGEST]), env=env))
-    text = environment.get_template("merged.md.j2").render(merged=found, headline=HEADLINES[found.outcome])
+    text = environment.get_template("merged.md.j2").render(merged=matrix, headline=HEADLINES[matrix.outcome])
     return fit(_sections(text), COMMENT_LIMIT)
 
 
 def triage_page(result: TriageResult) -> str:
-    """What a triage found as one HTML file: the first scene, the timeline, the lines."""
+    """Render the result of a triage as one HTML file: the first scene, the timeline, the lines."""
     env = {f"TOKEN_{index}": value for index, value in enumerate(find_secrets())}
     environment = html_environment(lambda value: redact(strip_controls(str(value)[:_LONGEST]), env=env))
     headline, tone = TRIAGE_HEADLINES[result.outcome]
@@ -89,7 +89,7 @@ def triage_page(result: TriageResult) -> str:
 
 
 def markdown_environment(hide: Mask, language: Language = "en") -> Environment:
-    """Escapes for Markdown by default; `hide` takes out of each value what must not be shown."""
+    """Escape for Markdown by default; `hide` takes out of each value what must not be shown."""
     catalogue = load_catalogue(language)
 
     def inert(value: Any) -> str:
@@ -131,54 +131,54 @@ class _Hidden(str):
 
 
 def _remembered(hide: Mask) -> Mask:
-    """Names of stages, outcomes and severities come again on every line."""
-    known = lru_cache(maxsize=4096)(hide)
-    return lambda value: known(text) if len(text := str(value)) <= _SHORT else hide(text)
+    """Remember short texts: names of stages, outcomes and severities come again on every line."""
+    hide_again = lru_cache(maxsize=4096)(hide)
+    return lambda value: hide_again(text) if len(text := str(value)) <= _SHORT else hide(text)
 
 
 def _inert(value: Any, text: Callable[[Any], str]) -> str:
-    """What a template prints: its own markup as it is, all else through the escaping of the place."""
+    """Return what a template prints: its own markup as it is, all else through the escaping of the place."""
     return value if isinstance(value, Markup) else text(value)
 
 
 def as_it_is(value: Any) -> str:
-    """Hides nothing but invisible characters: for what was masked where it was made."""
+    """Hide nothing but invisible characters: for what was masked where it was made."""
     return strip_controls(str(value)[:_LONGEST])
 
 
 def _masker(loaded: LoadedRun) -> Mask:
-    """Takes invisible characters out, then what is not for others: before escaping could hide any of it."""
+    """Take invisible characters out, then what is not for others: before escaping could hide any of it."""
     env = {f"TOKEN_{index}": value for index, value in enumerate(find_secrets())}
-    known, named = places(loaded), names(loaded)
+    paths, host_names = places(loaded), names(loaded)
 
     def hide(value: Any) -> str:
         text = strip_controls(str(value)[:_LONGEST])
-        for path, word in known:
+        for path, word in paths:
             text = text.replace(path, word)
-        return redact_for_public(text, names=named, env=env)
+        return redact_for_public(text, names=host_names, env=env)
 
     return hide
 
 
 def names(loaded: LoadedRun) -> tuple[str, ...]:
-    """What a run knows of its host: the comment and the page are for others to read."""
-    told = (loaded.validate, loaded.serve, loaded.upstream_tests)
-    facts = [pair for each in told if each for pair in each.device_facts.items()]
+    """List the names that a run knows of its host: the comment and the page are for others to read."""
+    records = (loaded.validate, loaded.serve, loaded.upstream_tests)
+    facts = [pair for record in records if record for pair in record.device_facts.items()]
     named = [value for name, value in facts if re.search(r"host|node|boot_id|serial", name)]
-    places = (loaded.inventory, loaded.doctor, *loaded.experiments)
-    return (*named, *(name for each in places if each for name in (each.host, each.boot_id)))
+    hosts = (loaded.inventory, loaded.doctor, *loaded.experiments)
+    return (*named, *(name for record in hosts if record for name in (record.host, record.boot_id)))
 
 
 def places(loaded: LoadedRun) -> list[tuple[str, str]]:
-    """Paths that mean nothing on another machine, the longest first, with the words of the commands."""
-    found = {
+    """List paths that mean nothing on another machine, the longest first, with the words of the commands."""
+    paths = {
         loaded.folder: "RUN",
         loaded.run.settings.python: "PYTHON",
         loaded.run.settings.repo: "REPO",
         str(Path(__file__).resolve().parents[2]): "BACKPROOF",
         str(Path.home()): "~",
     }
-    return sorted(((path, word) for path, word in found.items() if path.count("/") > 1), key=lambda each: -len(each[0]))
+    return sorted(((path, word) for path, word in paths.items() if path.count("/") > 1), key=lambda pair: -len(pair[0]))
 
 
 def _environment(*, finalize: Any) -> Environment:
@@ -197,7 +197,7 @@ def _environment(*, finalize: Any) -> Environment:
 
 
 def _html_refs(numbers: tuple[int, ...]) -> Markup:
-    links = "".join(f'<a class="ref" href="#e{each}">e{each}</a>' for each in numbers)
+    links = "".join(f'<a class="ref" href="#e{number}">e{number}</a>' for number in numbers)
     return Markup(links or '<span class="gone">evidence missing or altered</span>')  # noqa: S704
 
 
@@ -208,15 +208,15 @@ def _sections(text: str) -> list[tuple[str, str]]:
 
 
 def fit(sections: list[tuple[str, str]], limit: int, language: Language = "en") -> str:
-    """The sections as one text within the limit; what had to go is said at its end."""
-    kept = list(sections)
+    """Join the sections to one text within the limit; what had to go is said at its end."""
+    shown = list(sections)
     gone: list[str] = []
     for name in CUT_FIRST:
-        if len(_joined(kept, gone, language)) <= limit:
+        if len(_joined(shown, gone, language)) <= limit:
             break
-        gone += [f"{section} ({len(body):,} characters)" for section, body in kept if section == name]
-        kept = [section for section in kept if section[0] != name]
-    return _joined(kept, gone, language)
+        gone += [f"{section} ({len(body):,} characters)" for section, body in shown if section == name]
+        shown = [section for section in shown if section[0] != name]
+    return _joined(shown, gone, language)
 
 
 def _joined(sections: list[tuple[str, str]], gone: list[str], language: Language) -> str:

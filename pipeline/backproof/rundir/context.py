@@ -81,7 +81,7 @@ class Context:
                 raise PlanError(
                     f"{self.ledger.folder}: there is no {path}",
                     why=f"the stage {name} has not run here",
-                    next_step=f"run `backproof {name} --run {self.ledger.folder}` first",
+                    next_step=f"run `backproof run {self.ledger.folder} --only {name}` first",
                 )
             self.records[kind] = read
         record = self.records[kind]

@@ -32,7 +32,7 @@ class RunRow(Record):
 
 
 class RunList(Record):
-    """`backproof runs --json`."""
+    """`backproof show --json`."""
 
     schema_version: Literal[1] = 1
     runs: tuple[RunRow, ...]

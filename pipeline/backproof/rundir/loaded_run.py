@@ -209,7 +209,7 @@ def require_run(ledger: Ledger) -> Run:
         raise PlanError(
             f"{ledger.folder}: no run here",
             why="it has no run.json, or one that is cut or of another version",
-            next_step="name a run folder; `backproof runs FOLDER` lists those that are there",
+            next_step="name a run folder; `backproof show FOLDER` lists those that are there",
         )
     return run
 

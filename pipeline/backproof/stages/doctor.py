@@ -46,6 +46,6 @@ def run(ctx: Context) -> StageResult:
         row.model_copy(update={"found": None if row.found is None else redact(row.found)}) for row in record.deviations
     )
     claim = "this host beside what the release was validated with"
-    command = f"backproof doctor --run {ctx.ledger.folder}"
+    command = f"backproof host doctor --run {ctx.ledger.folder}"
     evidence = ctx.keep(record.model_copy(update={"deviations": rows}), claim=claim, command=command)
     return StageResult(stage=NAME, outcome=Outcome.PASS, sentence=record.sentence, evidence=(evidence,))

@@ -57,7 +57,7 @@ def run(ctx: Context) -> StageResult:
 
 def _keep_result(ctx: Context, record: ExperimentRecord) -> StageResult:
     """Keep the record: an earlier experiment of this id gives way; others stay while they have their evidence."""
-    command = f"backproof experiment {record.id} --run {ctx.ledger.folder}"
+    command = f"backproof host experiment {record.id} --run {ctx.ledger.folder}"
     file = ctx.ledger.write(f"{NAME}/{record.id}/{NAME}.json", record)
     own = ctx.ledger.evidence(file, claim=f"experiment {record.id}: {record.question}", command=command)
     loaded = loaded_run.read(ctx.ledger, ctx.run, ctx.registry)

@@ -67,7 +67,7 @@ def _nothing_to_install(ctx: Context, the_patch: Patch) -> PlanError:
 
 def _result(ctx: Context, the_patch: Patch, asked: ProbeAnswer, session: OverlaySession, *, since: str) -> StageResult:
     record = _record(ctx, the_patch, since=since)
-    command = f"backproof install --run {ctx.ledger.folder}"
+    command = f"backproof run {ctx.ledger.folder} --only install"
     evidence = (
         ctx.keep(record, claim="each file of the patch in site-packages, before and after", command=command),
         ctx.ledger.evidence(

@@ -1,6 +1,6 @@
 """Serves the model of the plan under load, arm by arm. Not part of every run: an hour of a device host is costly.
 
-`backproof serve-check` runs it; it counts for level 4 when the device's inventory says that there was a device.
+`backproof host serve` runs it; it counts for level 4 when the device's inventory says that there was a device.
 """
 
 from __future__ import annotations
@@ -110,7 +110,7 @@ def _keep_result(ctx: Context, record: ServeRecord) -> StageResult:
     whole = ctx.keep(
         record,
         claim="every round under load: arm, steps, outputs, first fault",
-        command=f"backproof serve-check --run {ctx.ledger.folder}",
+        command=f"backproof host serve --run {ctx.ledger.folder}",
     )
     findings = tuple(Finding(severity="note", text=f"not run: {why}") for why in record.not_run)
     return StageResult(

@@ -134,7 +134,7 @@ def _collect_evidence(ctx: Context, work: Path, arm: Arm) -> tuple[Evidence, ...
 def _keep_result(ctx: Context, record: UpstreamRecord) -> StageResult:
     outcome, sentence = compare.judge_tests(record.arms, record.compared, record.spoiled)
     merged = ctx.ledger.write_text(f"{NAME}/junit.xml", compare.build_junit(record.arms, record.compared))
-    command = f"backproof upstream-tests --run {ctx.ledger.folder}"
+    command = f"backproof host upstream-tests --run {ctx.ledger.folder}"
     evidence = [
         ctx.keep(record, claim="each of the target's own tests on base and fixed", command=command),
         ctx.ledger.evidence(merged, claim="the same as JUnit, a suite per arm", command=command),

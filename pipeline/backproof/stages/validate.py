@@ -171,7 +171,7 @@ def _result(ctx: Context, record: ValidateRecord, kept: list[Evidence]) -> Stage
     whole = ctx.keep(
         record,
         claim="every case: check, model, arm, expected and observed",
-        command=f"backproof validate --run {ctx.ledger.folder}",
+        command=f"backproof run {ctx.ledger.folder} --only validate",
     )
     evidence: list[Evidence] = [whole, *kept, *(each for case in record.cases for each in case.evidence)]
     return StageResult(stage=NAME, outcome=Outcome(outcome), sentence=sentence, evidence=tuple(evidence))

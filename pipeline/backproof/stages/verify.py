@@ -76,7 +76,7 @@ def _need_patch(ctx: Context, record: InstallRecord) -> None:
         raise PlanError(
             f"{ctx.plan.install.distribution}: the patch is not in the target",
             why="every file is the release's own, and no overlay of this run is in place: it was taken out again",
-            next_step=f"put it in first: `backproof install --run {ctx.ledger.folder}`, then verify",
+            next_step=f"put it in first: `backproof run {ctx.ledger.folder} --only install`, then verify",
         )
 
 
@@ -243,7 +243,7 @@ def _written(ctx: Context, found: ReachRecord) -> Evidence:
 
 
 def _command(ctx: Context) -> str:
-    return f"backproof verify --run {ctx.ledger.folder}"
+    return f"backproof run {ctx.ledger.folder} --only verify"
 
 
 def _result(ctx: Context, record: VerifyRecord) -> StageResult:

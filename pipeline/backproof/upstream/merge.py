@@ -30,7 +30,7 @@ def merge(folders: Sequence[Path], kit: Path, registry: Registry, *, expected: P
         folders: the runs, or folders that hold them (as artifacts come down).
         kit: the plan they share.
         registry: the stages whose records they may hold.
-        expected: what `backproof matrix` printed: a cell without a run is an error.
+        expected: what `backproof ci matrix` printed: a cell without a run is an error.
 
     Raises:
         PlanError: the runs are of different kits, or none is there.
@@ -93,7 +93,7 @@ def _cells(expected: Path | None) -> list[tuple[str, str]]:
         raise PlanError(
             f"{expected}: no matrix can be read from it",
             why=str(error).splitlines()[0],
-            next_step="name the file that `backproof matrix` wrote",
+            next_step="name the file that `backproof ci matrix` wrote",
         ) from error
     return [(each.branch, each.device) for each in found.include]
 

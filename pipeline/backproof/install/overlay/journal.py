@@ -81,7 +81,7 @@ class Journal(Record):
 
 def format_undo_command(owner: str, *, force: bool = False) -> str:
     """What a person types to take out what this owner (a run folder) left in place."""
-    return f"`backproof install --undo --run '{owner}'{' --force' if force else ''}`"
+    return f"`backproof run RUN --undo --run '{owner}'{' --force' if force else ''}`"
 
 
 def hash_file(path: Path) -> str | None:

@@ -96,7 +96,7 @@ def must_hold(loaded: Loaded) -> None:
         raise HostError(
             f"{loaded.ledger.folder}: run.json says level {said.level}, its evidence carries {run.level}",
             why="a level needs evidence of its own kind, from the same host and boot as the results",
-            next_step="run `backproof report --run` on the folder, and look at what it says is not established",
+            next_step="run `backproof run RUN --only report` on the folder, and look at what it says is not established",
         )
     if run.outcome not in _SAYABLE:
         raise NeedsReview(
