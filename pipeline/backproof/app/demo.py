@@ -18,8 +18,8 @@ from backproof.core.errors import HostError, PlanError
 from backproof.core.level import Level
 from backproof.devices import DEVICES
 from backproof.install import distribution, overlay
-from backproof.install.interpreter import probe
-from backproof.install.overlay.journal import file_hash
+from backproof.install.interpreter import probe_target
+from backproof.install.overlay.journal import hash_file
 from backproof.kit import plan
 from backproof.kit.loader import load_plan
 from backproof.kit.plan import Service
@@ -43,7 +43,7 @@ def run(kit: Path | None, out: Path | None, say: Callable[[str], None]) -> tuple
     target = _target(the_plan, kit)
     folder = out or Path("runs") / f"demo-{the_plan.id}-{datetime.now(UTC):%Y%m%dT%H%M%S}"
     device = device_of(the_plan, kit)
-    overlay.recover_all(say)
+    overlay.recover_all_sites(say)
     python = environment(the_plan, target, say)
     upstream = repository(the_plan, target, kit, say)
     request = execution.Request(folder=folder, kit=str(kit), repo=str(upstream), python=str(python), device=device)
@@ -122,13 +122,13 @@ def _mend(the_plan: Plan, target: Target, folder: Path, python: Path, say: Calla
 
 def _changed(the_plan: Plan, python: Path) -> list[str]:
     name = the_plan.install.distribution
-    found = probe(python, distribution=name, service=Service()).facts.distributions
+    found = probe_target(python, distribution=name, service=Service()).facts.distributions
     if not found:
         return [name]
-    installed = distribution.read(found[0])
-    if overlay.owner_of(installed.site) is not None:
+    installed = distribution.read_distribution(found[0])
+    if overlay.find_owner(installed.site) is not None:
         return []  # a run is at work there, or holds its overlay: it knows what it changed
-    return [path for path, sha in installed.files.items() if sha and file_hash(installed.site / path) != sha]
+    return [path for path, sha in installed.files.items() if sha and hash_file(installed.site / path) != sha]
 
 
 def _build(target: Target, folder: Path, python: Path, say: Callable[[str], None]) -> None:
@@ -180,7 +180,7 @@ def _pip(python: Path, *args: str, env: dict[str, str] | None = None) -> None:
 def _step(argv: list[str], what: str, next_step: str, env: dict[str, str] | None = None) -> None:
     # Not ours: what the caller's own environment puts on Python's path must not reach the target's.
     extra: dict[str, str | None] = {**(env or {}), "PYTHONPATH": None, "PYTHONHOME": None}
-    proc.run(argv, env=proc.environment(extra), timeout=1800).require(what, next_step=next_step)
+    proc.run_process(argv, env=proc.build_environment(extra), timeout=1800).require_success(what, next_step=next_step)
 
 
 def repository(the_plan: Plan, target: Target, kit: Path, say: Callable[[str], None]) -> Path:

@@ -9,8 +9,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from backproof.bundle.manifest import RUN
+from backproof.report.view import RunView
 from backproof.rundir.subject import contradictions
-from backproof.verdict.sentences import level_names
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -56,7 +56,7 @@ def _list_subjects(run: LoadedRun) -> Iterator[dict[str, Any]]:
 
 def _build_predicate(replayed: ReplayedRun, manifest: Manifest) -> dict[str, Any]:
     loaded, run = replayed.loaded, replayed.loaded.run
-    level = None if run.level is None else {"number": run.level, "name": _level_name(loaded)}
+    level = None if run.level is None else {"number": run.level, "name": RunView(loaded=loaded).level_name}
     return {
         "signed": False,
         "note": UNSIGNED,
@@ -82,8 +82,3 @@ def _build_predicate(replayed: ReplayedRun, manifest: Manifest) -> dict[str, Any
         ],
         "not_established": sorted(loaded.altered),
     }
-
-
-def _level_name(run: LoadedRun) -> str:
-    device = run.validate.device if run.validate else run.run.settings.device
-    return next(name for level, name in level_names(device).items() if level == run.run.level)

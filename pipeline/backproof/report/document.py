@@ -23,7 +23,7 @@ from backproof.rundir.loaded_run import patch_paths, record_paths
 from backproof.rundir.subject import contradictions
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable
 
     from backproof.kit.plan import OperatorModel, Plan
     from backproof.records.proof import PickedCommit
@@ -251,6 +251,6 @@ class DocumentView(RunView):
         return self.loaded.registry.name_of(record)
 
     def _bound(self, rows: Iterable[Any], long: int = _ROWS_LONG) -> Rows:
-        found: Sequence[Any] = tuple(rows)
+        everything = tuple(rows)
         limit = _ROWS_SHORT if self.short else long
-        return Rows(shown=tuple(found[:limit]), more=max(0, len(found) - limit))
+        return Rows(shown=everything[:limit], more=max(0, len(everything) - limit))
