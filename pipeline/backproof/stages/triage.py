@@ -73,7 +73,7 @@ def _make_result(ctx: Context, found: TriageResult) -> StageResult:
         ),
     )
     outcome, sentence = judge_kind(found, kind=ctx.plan.triage.kind if ctx.plan.triage else "")
-    where = f"{found.first_scene.file}:{found.first_scene.line}" if found.first_scene else ""
+    where = f"{found.first_fault.file}:{found.first_fault.line}" if found.first_fault else ""
     finding = Finding(severity="note", text=found.verdict, where=where)
     return StageResult(stage=NAME, outcome=outcome, sentence=sentence, evidence=evidence, findings=(finding,))
 
