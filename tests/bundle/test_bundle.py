@@ -40,11 +40,11 @@ SECRET = "s3cret-of-the-environment"  # noqa: S105 - made up
 
 def loaded(folder: Folder) -> Loaded:
     ledger = folder.save()
-    said = run_verdict.summarise(folder.run, ledger, REGISTRY)
+    said = run_verdict.summarise_run(folder.run, ledger, REGISTRY)
     ledger.save_run(said)
-    ledger.event("start")
-    told = loaded_run.read(ledger, loaded_run.before_report(said, REGISTRY), REGISTRY)
-    return Loaded(ledger=ledger, plan=plan(), story=replace(told, run=run_verdict.judged(told)), said=said)
+    ledger.log_event("start")
+    told = loaded_run.load_run(ledger, loaded_run.before_report(said, REGISTRY), REGISTRY)
+    return Loaded(ledger=ledger, plan=plan(), story=replace(told, run=run_verdict.judge_run(told)), said=said)
 
 
 @pytest.fixture
@@ -86,12 +86,12 @@ def test_a_real_run_is_verified_where_nothing_of_it_is_left(tmp_path: Path) -> N
     shutil.move(file, away / "b.tar.gz")
     for gone in (job.run_folder, job.kit, job.upstream.folder, job.target.folder):
         shutil.rmtree(gone)
-    told = job.backproof("verify-bundle", str(away / "b.tar.gz"), HOME=str(away))
+    told = job.backproof("bundle", "--verify", str(away / "b.tar.gz"), HOME=str(away))
     assert told.returncode == 0, told.stderr
     assert "PASS at level 2 (checked on a CPU)" in told.stdout
     assert "to the byte" in told.stdout
     subprocess.run(["tar", "-xzf", "b.tar.gz"], cwd=away, check=True)
-    comment = job.backproof("verify-bundle", "--comment", str(away / "b.tar.gz"))
+    comment = job.backproof("bundle", "--comment", "--verify", str(away / "b.tar.gz"))
     assert comment.stdout == (away / "run" / "comment.md").read_text()
     statement = json.loads((away / "statement.json").read_text())
     assert (statement["_type"], statement["predicateType"]) == (TYPE, PREDICATE_TYPE)
@@ -237,7 +237,7 @@ def test_a_name_that_is_no_text_is_refused(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["/dev/zero", "/dev/null", "pipe"])
 def test_what_never_ends_is_no_bundle(tmp_path: Path, name: str) -> None:
     os.mkfifo(tmp_path / "pipe")
-    done = CliRunner().invoke(cli.cli, ["verify-bundle", str(tmp_path / name)])
+    done = CliRunner().invoke(cli.cli, ["bundle", "--verify", str(tmp_path / name)])
     assert isinstance(done.exception, PlanError)
     assert "not a regular file" in str(done.exception)
 
@@ -316,8 +316,8 @@ def test_evidence_that_was_altered_before_is_carried_as_not_established(tmp_path
     run = loaded(folder)
     (folder.path / "verify" / "complete.json").write_text("altered")
     (folder.path / "verify" / "reached.json").unlink()
-    told = loaded_run.read(run.ledger, loaded_run.before_report(run.said, REGISTRY), REGISTRY)
-    late = replace(run, story=replace(told, run=run_verdict.judged(told)))
+    told = loaded_run.load_run(run.ledger, loaded_run.before_report(run.said, REGISTRY), REGISTRY)
+    late = replace(run, story=replace(told, run=run_verdict.judge_run(told)))
     verified = bundle.make_bundle(late, tmp_path / "b.tar.gz").verified
     assert verified.replayed.loaded.run.outcome == "error"
     assert verified.replayed.loaded.altered == {"verify/complete.json", "verify/reached.json"}
@@ -350,7 +350,7 @@ def test_a_link_in_the_run_folder_is_missing_and_not_followed(tmp_path: Path) ->
 
 def test_no_bundle_of_a_run_that_is_at_work(tmp_path: Path) -> None:
     run = loaded(proved(tmp_path / "run"))
-    with run.ledger.locked(), pytest.raises(HostError, match="another run works"):
+    with run.ledger.hold_lock(), pytest.raises(HostError, match="another run works"):
         bundle.make_bundle(run, tmp_path / "b.tar.gz")
 
 

@@ -104,7 +104,7 @@ class Made:
             python=str(prepared.target.python),
             device="ascend",
         )
-        execution.run(self.request, lambda _: None, last="install")
+        execution.run_pipeline(self.request, lambda _: None, last="install")
 
     def call(self, command: click.Command, *arguments: str) -> Result:
         return CliRunner().invoke(command, ["--run", str(self.run), *arguments])
@@ -121,7 +121,7 @@ def made(fake_host: FakeHost, tmp_path: Path, upstream: Repository) -> Made:
 
 
 def test_serve_check_shows_the_fault_without_the_backport_and_not_with_it(made: Made) -> None:
-    result = made.call(hardware.serve_check)
+    result = made.call(hardware.serve_command)
     assert result.exit_code == 0, result.output
     assert "serve: pass: all 2 cases as the plan expects" in result.stdout
     record = ServeRecord.model_validate_json((made.run / "serve" / "serve.json").read_bytes())
@@ -136,7 +136,7 @@ def test_serve_check_shows_the_fault_without_the_backport_and_not_with_it(made: 
     comment = (made.run / "comment.md").read_text()
     assert "On the hardware" not in comment
     assert "device itself" not in comment
-    again = made.call(hardware.serve_check)
+    again = made.call(hardware.serve_command)
     assert "(reused)" in again.stderr
 
 
@@ -144,7 +144,7 @@ def test_a_killed_serve_check_leaves_nothing_behind_and_goes_on_where_it_was(mad
     plan = made.run.parent / "kit" / "plan.toml"
     slow = plan.read_text().replace('"--crash-at", "4", ', '"--crash-at", "9", "--delay", "0.03", ')
     plan.write_text(slow.replace("concurrency = [1, 4]\nfails_at = 4", "concurrency = [1, 2, 9]"), encoding="utf-8")
-    code = "from backproof.commands.hardware import serve_check\nserve_check()"
+    code = "from backproof.commands.hardware import serve_command\nserve_command()"
     ours = subprocess.Popen([sys.executable, "-c", code, "--run", str(made.run)], stderr=subprocess.PIPE, text=True)
     assert ours.stderr is not None
     for line in ours.stderr:
@@ -155,7 +155,7 @@ def test_a_killed_serve_check_leaves_nothing_behind_and_goes_on_where_it_was(mad
     before = Round.model_validate_json((made.run / "serve" / "load" / "base-1" / "round.json").read_bytes())
     assert [step.concurrency for step in before.steps] == [1]
     assert not before.complete
-    result = made.call(hardware.serve_check)
+    result = made.call(hardware.serve_command)
     assert result.exit_code == 0, result.output
     record = ServeRecord.model_validate_json((made.run / "serve" / "serve.json").read_bytes())
     base, fixed = record.rounds
@@ -165,18 +165,18 @@ def test_a_killed_serve_check_leaves_nothing_behind_and_goes_on_where_it_was(mad
 
 
 def test_a_budget_and_steps_of_the_command_line(made: Made) -> None:
-    result = made.call(hardware.serve_check, "--steps", "1,2", "--budget", "10m", "--json")
+    result = made.call(hardware.serve_command, "--steps", "1,2", "--budget", "10m", "--json")
     assert result.exit_code == Outcome.INCONCLUSIVE.exit_code
     story = json.loads(result.stdout)
     stage = next(stage for stage in story["stages"] if stage["stage"] == "serve")
     assert "not discriminating" in stage["sentence"]
     assert "nothing further can make this a pass" in stage["findings"][0]["text"]
-    assert made.call(hardware.serve_check, "--steps", "4,2").exit_code == 2
-    assert isinstance(made.call(hardware.serve_check, "--budget", "soon").exception, PlanError)
+    assert made.call(hardware.serve_command, "--steps", "4,2").exit_code == 2
+    assert isinstance(made.call(hardware.serve_command, "--budget", "soon").exception, PlanError)
 
 
 def test_validate_on_a_stand_in_keeps_the_inventory_and_never_passes_for_hardware(made: Made) -> None:
-    run = execution.run(made.request, lambda _: None, first="install", last="validate")
+    run = execution.run_pipeline(made.request, lambda _: None, first="install", last="validate")
     outcomes = {stage.stage: f"{stage.outcome}: {stage.sentence}" for stage in run.stages}
     assert outcomes["verify"].startswith("pass"), outcomes
     inventory = DeviceInventory.model_validate_json((made.run / "validate" / "inventory.json").read_bytes())
@@ -193,12 +193,12 @@ def test_a_card_that_goes_bad_while_checks_run_spoils_every_case(made: Made, fak
         if "arm fixed" in text:
             fake_host.set(health={"0.0": "Alarm"})
 
-    execution.run(made.request, say, first="install", last="validate")
+    execution.run_pipeline(made.request, say, first="install", last="validate")
     record = ValidateRecord.model_validate_json((made.run / "validate" / "validate.json").read_bytes())
     assert len(record.cases) == 3
     assert all("NPU 0 chip 0: health is Alarm" in case.sentence for case in record.cases)
     failed = record.cases[2].model_copy(update={"verdict": "failed", "observed": "fault:x"})
-    assert OUTCOMES[validate._spoiled(failed, "a card went bad").verdict] is Outcome.ERROR
+    assert OUTCOMES[validate._spoil_case(failed, "a card went bad").verdict] is Outcome.ERROR
 
 
 def test_an_experiment_of_one_variable_and_one_of_two(made: Made) -> None:
@@ -269,8 +269,8 @@ def test_an_address_is_loaded_and_counts_for_nothing(made: Made) -> None:
     folder = made.run / "there"
     with service.start_service(plan, command, port, env={}, folder=made.run, say=lambda _: None) as there:
         arguments = ["--run", str(folder), "--kit", str(kit), "--url", there.url]
-        refused = CliRunner().invoke(hardware.serve_check, arguments)
-        result = CliRunner().invoke(hardware.serve_check, [*arguments, "--arm", "fixed"])
+        refused = CliRunner().invoke(hardware.serve_command, arguments)
+        result = CliRunner().invoke(hardware.serve_command, [*arguments, "--arm", "fixed"])
     assert isinstance(refused.exception, PlanError)
     assert result.exit_code == 0, result.output
     assert "4 at once: 4 ok, 0 failed" in result.stdout

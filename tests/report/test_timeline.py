@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from backproof.records.triage import Point
 from backproof.report import render
-from backproof.report.broken_axis import Axis, length
+from backproof.report.broken_axis import Axis, describe_length
 from backproof.report.timeline import Timeline
 from backproof.triage import TriageResult, triage
 from hypothesis import given
@@ -60,7 +60,7 @@ def test_a_long_silence_is_folded_and_says_its_length() -> None:
 
 @pytest.mark.parametrize(("us", "said"), [(0, "0 s"), (999, "999 µs"), (883_237, "883.2 ms"), (120_000_000, "2 min")])
 def test_a_length_has_the_unit_that_people_use(us: int, said: str) -> None:
-    assert length(us) == said
+    assert describe_length(us) == said
 
 
 def test_rows_are_in_the_order_of_their_numbers_and_name_what_is_first_there() -> None:
@@ -90,11 +90,13 @@ def test_marks_that_lie_on_each_other_are_one_with_their_count() -> None:
 
 def test_without_a_clock_nothing_is_drawn_and_the_page_says_so() -> None:
     assert Timeline.of(result()) is None
-    assert "nothing to draw" in render.triage_page(result(outcome="healthy"))
+    assert "nothing to draw" in render.render_triage_page(result(outcome="healthy"))
 
 
 def test_the_page_has_each_number_as_text() -> None:
-    read = Reader(render.triage_page(result((ZERO, "rank 2", "first-scene"), (ZERO + 883_237, "rank 0", "echo"))))
+    read = Reader(
+        render.render_triage_page(result((ZERO, "rank 2", "first-scene"), (ZERO + 883_237, "rank 0", "echo")))
+    )
     assert read.open == []
     assert "First scene found" in read.text
     assert re.search(r"rank 0\s*2026-11-03 10:15:03\.001441\s*883\.2 ms after\s*rank 0\.log:2\s*echo 1", read.text)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from backproof.core.errors import PlanError
 from backproof.core.model import Outcome
-from backproof.core.time_budget import Budget
+from backproof.core.time_budget import TimeBudget
 from backproof.kit.serving import Experiment
 from backproof.serving.experiments.classify import Tally, classify_effect, is_settled
 from backproof.serving.experiments.conduct import conduct_experiment, prepare_sides
@@ -157,7 +157,7 @@ def test_rounds_that_cannot_change_the_answer_are_not_run(fake_host: FakeHost, t
 def test_another_fault_than_the_one_asked_about_is_not_counted(fake_host: FakeHost, tmp_path: Path) -> None:
     plan = serve(concurrency=(1, 2), requests=1, max_tokens=8)
     chosen = experiment("--oom-at", {"add": ["--oom-at", "2"]}, {}, repeats=2)
-    record = conducted(tmp_path, plan, chosen, budget=Budget(limit=600).start())
+    record = conducted(tmp_path, plan, chosen, budget=TimeBudget(limit=600).start())
     assert record.kind == "undecided"
     assert (record.sides[0].failed, record.sides[0].ran, record.sides[0].not_counted) == (0, 0, 1)
     assert record.runs[0].observed == "fault:oom"
@@ -166,6 +166,6 @@ def test_another_fault_than_the_one_asked_about_is_not_counted(fake_host: FakeHo
 def test_a_spent_budget_ends_it(fake_host: FakeHost, tmp_path: Path) -> None:
     plan = serve(concurrency=(1,))
     chosen = experiment("--crash-at", {"add": ["--crash-at", "4"]}, {})
-    record = conducted(tmp_path, plan, chosen, budget=Budget(limit=1e-9).start())
+    record = conducted(tmp_path, plan, chosen, budget=TimeBudget(limit=1e-9).start())
     assert (record.runs, record.kind) == ((), "undecided")
     assert "the budget is spent" in record.stopped

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from backproof.core.errors import PlanError
 from backproof.core.model import Arm, Record
-from backproof.core.time_budget import Budget
+from backproof.core.time_budget import TimeBudget
 from backproof.kit.serving import Serve
 from backproof.kit.types import Expected
 from backproof.serving import ramp
@@ -64,7 +64,7 @@ def context(folder: Path, plan: Serve, **facts: Any) -> RoundContext:
         "boot_id": "b",
         "folder": folder,
         "logs": logs,
-        "budget": Budget(),
+        "budget": TimeBudget(),
         "say": lambda _: None,
         "keep": keep,
     }
@@ -225,14 +225,14 @@ def test_a_stopped_round_goes_on_where_it_was(tmp_path: Path) -> None:
 
 def test_a_budget_tries_the_step_that_fails_before_the_others(tmp_path: Path) -> None:
     plan = serve("--crash-at", "8", fails_at=8, concurrency=(1, 2, 4, 8, 16))
-    done = ramp.run_round(context(tmp_path, plan, budget=Budget(limit=60).start()))
+    done = ramp.run_round(context(tmp_path, plan, budget=TimeBudget(limit=60).start()))
     assert [step.concurrency for step in done.steps] == [1, 8]
     assert done.observed == "fault:mte-out-of-range"
 
 
 def test_a_spent_budget_leaves_the_round_open(tmp_path: Path) -> None:
     plan = serve(fails_at=8)
-    done = ramp.run_round(context(tmp_path, plan, budget=Budget(limit=60, clock=_Clock(step=8)).start()))
+    done = ramp.run_round(context(tmp_path, plan, budget=TimeBudget(limit=60, clock=_Clock(step=8)).start()))
     assert not done.complete
     assert "the budget left out" in done.why
     assert 0 < len(done.steps) < 4

@@ -86,7 +86,7 @@ def test_a_broken_rule_is_refused_by_name(
     error = caught.value
     assert re.fullmatch(said, error.why), error.why
     assert error.what == "A triage rule is invalid."
-    assert error.next_step == "Correct the rule file, then run: backproof rules test"
+    assert error.next_step == "Correct the rule file, then run: backproof plan rules"
     assert capfd.readouterr().err == ""
 
 

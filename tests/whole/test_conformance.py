@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,9 +11,10 @@ import backproof
 import pytest
 from backproof.core.errors import DeviceError, ExitCode, PlanError
 from backproof.core.level import Level
-from backproof.core.model import Outcome, StageRole, worst
+from backproof.core.model import Outcome, StageRole, worst_outcome
 from backproof.devices import DEVICES, get
 from backproof.stages import PIPELINE, REGISTRY, STAGES
+from checkout import ROOT
 
 if TYPE_CHECKING:
     from backproof.devices.protocol import Device
@@ -64,9 +66,9 @@ def test_every_outcome_has_its_exit_code_and_nothing_at_all_is_an_error() -> Non
     assert {each for each, code in codes.items() if code is ExitCode.PASS} == {Outcome.PASS, Outcome.SKIP}
     assert codes[Outcome.FAIL] == 1
     assert codes[Outcome.ERROR] == 4
-    assert worst([]) is Outcome.ERROR
-    assert worst([Outcome.PASS, Outcome.ERROR]) is Outcome.ERROR
-    assert worst([Outcome.ERROR, Outcome.FAIL, Outcome.PASS]) is Outcome.FAIL
+    assert worst_outcome([]) is Outcome.ERROR
+    assert worst_outcome([Outcome.PASS, Outcome.ERROR]) is Outcome.ERROR
+    assert worst_outcome([Outcome.ERROR, Outcome.FAIL, Outcome.PASS]) is Outcome.FAIL
 
 
 PACKAGE = Path(backproof.__file__).parent
@@ -105,6 +107,31 @@ def test_a_stage_knows_no_other_stage_by_name() -> None:
         path = PACKAGE / "stages" / f"{stage.__name__.rpartition('.')[2]}.py"  # type: ignore[attr-defined]
         others = {other.NAME for other in STAGES} - {stage.NAME}
         assert not strings(path) & others - {"pick"}, path
+
+
+# "cpu" is torch's word for a tensor on the host. `inventory` is a command about NPU hosts, not about a device of a run.
+TORCH = {f"target/backproof_target/{name}.py": {"cpu"} for name in ("graph", "tensor_mode")}
+OF_ONE_DEVICE = {"commands/hardware.py": {"ascend"}}
+
+
+def test_a_device_is_named_in_devices_only() -> None:
+    for path in sorted(PACKAGE.rglob("*.py")):
+        place = path.relative_to(PACKAGE).as_posix()
+        if not place.startswith("devices/"):
+            assert strings(path) & set(DEVICES) == TORCH.get(place, set()), place
+            assert imports_of_a_device(path) == OF_ONE_DEVICE.get(place, set()), place
+
+
+def imports_of_a_device(path: Path) -> set[str]:
+    imports = [node for node in ast.walk(ast.parse(path.read_text("utf-8"))) if isinstance(node, ast.ImportFrom)]
+    modules = {f"{node.module}.{alias.name}." for node in imports for alias in node.names}
+    return {name for name in DEVICES for module in modules if module.startswith(f"backproof.devices.{name}.")}
+
+
+def test_no_template_compares_the_name_of_a_device() -> None:
+    for path in sorted((ROOT / "reports").glob("*.j2")):
+        text = path.read_text("utf-8")
+        assert not [name for name in DEVICES if re.search(rf"[\"']{name}[\"']", text)], path.name
 
 
 def test_only_the_runner_writes_run_json() -> None:

@@ -9,8 +9,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from backproof.bundle.manifest import RUN
-from backproof.rundir.subject import contradictions
-from backproof.verdict.sentences import level_names
+from backproof.report.view import RunView
+from backproof.rundir.subject import find_contradictions
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -23,7 +23,7 @@ TYPE = "https://in-toto.io/Statement/v1"
 PREDICATE_TYPE = "urn:x-backproof:backport-proof:v1"
 UNSIGNED = (
     "This statement carries no signature. It says what the evidence in the bundle shows to whoever recomputes it "
-    "(`backproof verify-bundle`), and nothing about who made it."
+    "(`backproof bundle --verify`), and nothing about who made it."
 )
 
 
@@ -39,7 +39,7 @@ def build_statement(replayed: ReplayedRun, manifest: Manifest) -> dict[str, Any]
 
 def _list_subjects(run: LoadedRun) -> Iterator[dict[str, Any]]:
     """Yield the landed commit with its tree, then each file as landed; nothing when nothing landed there."""
-    if run.fixup is None or contradictions(run):
+    if run.fixup is None or find_contradictions(run):
         return
     yield {
         "name": f"backport of {run.run.kit} on {run.run.settings.branch}",
@@ -56,7 +56,7 @@ def _list_subjects(run: LoadedRun) -> Iterator[dict[str, Any]]:
 
 def _build_predicate(replayed: ReplayedRun, manifest: Manifest) -> dict[str, Any]:
     loaded, run = replayed.loaded, replayed.loaded.run
-    level = None if run.level is None else {"number": run.level, "name": _level_name(loaded)}
+    level = None if run.level is None else {"number": run.level, "name": RunView(loaded=loaded).level_name}
     return {
         "signed": False,
         "note": UNSIGNED,
@@ -82,8 +82,3 @@ def _build_predicate(replayed: ReplayedRun, manifest: Manifest) -> dict[str, Any
         ],
         "not_established": sorted(loaded.altered),
     }
-
-
-def _level_name(run: LoadedRun) -> str:
-    device = run.validate.device if run.validate else run.run.settings.device
-    return next(name for level, name in level_names(device).items() if level == run.run.level)

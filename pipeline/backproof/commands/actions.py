@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from backproof.commands.output import actions_job, print_exact, print_json, print_line, print_text
-from backproof.core.redaction import publishable
+from backproof.core.redaction import redact_for_public
 
 if TYPE_CHECKING:
     from backproof.core.model import Finding
@@ -48,7 +48,7 @@ def matrix_command(*, kit: Path, repo: str, devices: tuple[str, ...], labels: st
 @click.option("--kit", type=_FOLDER, required=True, help="The kit that the runs share.")
 @click.option("--out", type=click.Path(path_type=Path), required=True, help="Where merged.json and merged.md go.")
 @click.option(
-    "--expect", "expected", type=_FILE, help="What `backproof matrix` printed: a cell without a run is an error."
+    "--expect", "expected", type=_FILE, help="What `backproof ci matrix` printed: a cell without a run is an error."
 )
 @_JSON
 def merge_command(*, folders: tuple[Path, ...], kit: Path, out: Path, expected: Path | None, as_json: bool) -> None:
@@ -60,7 +60,7 @@ def merge_command(*, folders: tuple[Path, ...], kit: Path, out: Path, expected: 
 
     merged = merging.merge(folders, kit, REGISTRY, expected=expected)
     merging.write(merged, out)
-    text = render.merged(merged)
+    text = render.render_matrix(merged)
     print_json(merged) if as_json else print_text(text)
     if actions := actions_job(err=True):
         actions.summarise(text)
@@ -90,7 +90,7 @@ def present(*, folder: Path, kit: Path | None, lang: publish.Language) -> None:
     from backproof.upstream import publish
 
     loaded = publish.load(folder, REGISTRY, kit)
-    text = render.comment(loaded.story, loaded.plan, language=lang)
+    text = render.render_comment(loaded.story, loaded.plan, language=lang)
     actions = actions_job()
     if actions is None:
         print_text(text)
@@ -98,8 +98,8 @@ def present(*, folder: Path, kit: Path | None, lang: publish.Language) -> None:
     actions.summarise(text)
     with actions.group("Findings"), actions.fenced():
         for stage in loaded.run.stages:
-            print_line(publishable(f"{stage.stage}: {stage.outcome}: {stage.sentence}"))
+            print_line(redact_for_public(f"{stage.stage}: {stage.outcome}: {stage.sentence}"))
     found = [each for stage in loaded.run.stages for each in stage.findings if each.severity != "note"]
     # A job's log is public where the repository is.
-    actions.annotate(each.model_copy(update={"text": publishable(each.text)}) for each in found)
+    actions.annotate(each.model_copy(update={"text": redact_for_public(each.text)}) for each in found)
     actions.output(outcome=loaded.run.outcome, run_id=loaded.run.id, report_path=str(folder / "report.html"))

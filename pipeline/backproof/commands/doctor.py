@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from backproof.commands.output import console, print_json, print_line, say
+from backproof.commands.output import open_console, print_json, print_line, say
 from backproof.core.plain_text import escape_line
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ def _print_record(record: DoctorRecord, *, as_json: bool) -> None:
         rows = [row.model_dump(mode="json") for row in record.deviations]
         print_json({"schema_version": 1, "deviations": rows})
         return
-    console().print(_build_table(record.deviations))
+    open_console().print(_build_table(record.deviations))
     for reading in record.unread:
         print_line(f"could not read {reading.name}: {reading.why}")
 

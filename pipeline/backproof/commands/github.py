@@ -166,17 +166,15 @@ def _print_prepared(prepared: Prepared) -> None:
     print_line("nothing was posted; --publish posts it")
 
 
-@click.command("similar")
+@click.command("find")
 @click.argument("folder", metavar="RUN", type=_FOLDER)
 @_KIT
-@click.option("--scene", type=_FILE, help="What `backproof triage --json` wrote; by default triage/triage.json of RUN.")
+@click.option("--fault", type=_FILE, help="What `backproof triage --json` wrote; by default triage/triage.json of RUN.")
 @click.option("--model", default="", help="The served model, where the plan's title does not name it.")
 @click.option("--mode", default="", help="The mode, for example of graph capture.")
 @_JSON
-def similar_command(
-    *, folder: Path, kit: Path | None, scene: Path | None, model: str, mode: str, as_json: bool
-) -> None:
-    """Find the upstream's issues that look like the first scene of RUN, and say what they share."""
+def find_command(*, folder: Path, kit: Path | None, fault: Path | None, model: str, mode: str, as_json: bool) -> None:
+    """Find the upstream's issues that look like the first fault of RUN, and say what they share."""
     from backproof.records.triage import TriageResult
     from backproof.stages import REGISTRY
     from backproof.upstream import publish, similar
@@ -184,8 +182,8 @@ def similar_command(
 
     the_plan = publish.load(folder, REGISTRY, kit).plan
     default = folder / REGISTRY.path_of(TriageResult)
-    scene = scene or (default if default.is_file() else None)
-    wanted = similar.fingerprint(the_plan, scene, model=model, mode=mode)
+    fault = fault or (default if default.is_file() else None)
+    wanted = similar.fingerprint(the_plan, fault, model=model, mode=mode)
     rows = similar.search(connect(), the_plan.upstream.repo, wanted)
     print_json(similar.result_facts(wanted, rows)) if as_json else _print_similar(wanted, rows)
 

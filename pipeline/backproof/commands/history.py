@@ -179,12 +179,12 @@ def _compared(found: CompareRecord) -> ExitCode:
     return ExitCode.PERSON if found.suspects else ExitCode.PASS
 
 
-@click.command("cancelling")
+@click.command("redundant")
 @click.argument("span", metavar="BASE..HEAD")
 @_repo
 @_drop
 @_json
-def cancelling_command(*, span: str, repo: str, drop: tuple[str, ...], as_json: bool) -> None:
+def redundant_command(*, span: str, repo: str, drop: tuple[str, ...], as_json: bool) -> None:
     """Tell which commits of a pull request together change nothing."""
     from backproof.commands.views import history
     from backproof.history.cancelling import cancelling
@@ -210,7 +210,7 @@ def reproduce_command(*, folder: Path) -> None:
 
     # Bytes: a fix-up may hold a file that is not UTF-8.
     ledger = Ledger(folder)
-    loaded = loaded_run.read(ledger, loaded_run.require_run(ledger), REGISTRY)
+    loaded = loaded_run.load_run(ledger, loaded_run.require_run(ledger), REGISTRY)
     print_exact(reproduce.script(ledger, loaded))
 
 
@@ -218,6 +218,6 @@ COMMANDS: tuple[click.Command, ...] = (
     survey_command,
     explain_command,
     compare_command,
-    cancelling_command,
+    redundant_command,
     reproduce_command,
 )

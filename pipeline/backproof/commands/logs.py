@@ -1,40 +1,17 @@
-"""rules, capture: the rules of triage, and the logs that it gets to read."""
+"""capture: the logs that triage gets to read."""
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from backproof.commands.output import print_exact, print_line, say
-from backproof.core.errors import ExitCode
-from backproof.core.plural import counted
+from backproof.core.plural import format_count
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-
-@click.group("rules")
-def rules_group() -> None:
-    """The rules of triage."""
-
-
-@rules_group.command("test")
-@click.option(
-    "--folder", type=click.Path(path_type=Path, exists=True, file_okay=False), help="A folder of other rules."
-)
-def rules_test(*, folder: Path | None) -> None:
-    """Each rule must match its example and not its counterexample."""
-    from backproof.triage import rules
-
-    failures = rules.selftest(folder)
-    for failure in failures:
-        print_line(f"{failure.rule}: {failure.problem}")
-    if failures:
-        sys.exit(ExitCode.USAGE)
-    print_line("every rule holds its example and its counterexample")
 
 
 @click.group("capture")
@@ -65,4 +42,4 @@ def capture_stop(*, out: Path) -> None:
     manifest = stop_capture(out)
     for note in manifest.notes:
         say(f"note: {note}")
-    print_line(f"{out / manifest.archive}: {counted(len(manifest.files), 'file')}")
+    print_line(f"{out / manifest.archive}: {format_count(len(manifest.files), 'file')}")

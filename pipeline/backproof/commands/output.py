@@ -31,7 +31,7 @@ _PIPED = 10_000
 _FINDINGS = 10
 
 
-def console() -> Console:
+def open_console() -> Console:
     """Return where tables of a result go. A line that goes to a file or another program is not broken to fit 80 columns."""
     from rich.console import Console
 
@@ -72,7 +72,7 @@ def actions_job(*, err: bool = False) -> Actions | None:
     return Actions.here(lambda line: click.echo(line, err=err))
 
 
-def run_options(function: Callable[..., Any]) -> Callable[..., Any]:
+def add_run_options(function: Callable[..., Any]) -> Callable[..., Any]:
     """Add the options that say where a run works."""
     from backproof.devices import DEFAULT, DEVICES
 
@@ -89,7 +89,7 @@ def run_options(function: Callable[..., Any]) -> Callable[..., Any]:
     return function
 
 
-def finish(run: Run, folder: Path, *, as_json: bool) -> NoReturn:
+def finish_run(run: Run, folder: Path, *, as_json: bool) -> NoReturn:
     """Print what came of a run, and end with its exit code."""
     if as_json:
         print_json(run)

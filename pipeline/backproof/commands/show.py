@@ -1,4 +1,4 @@
-"""show, diff, runs: a run in the terminal, again and again. These commands only read."""
+"""show, diff: a run in the terminal, again and again. These commands only read."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from backproof.commands.output import print_json
+from backproof.commands.output import print_json, print_line
 from backproof.core.errors import PlanError
 
 if TYPE_CHECKING:
@@ -20,16 +20,23 @@ _json = click.option("--json", "as_json", is_flag=True, help="Print JSON instead
 
 
 @click.command("show")
-@click.argument("folder", metavar="RUN", type=_folder)
-@click.option("--stage", "name", metavar="NAME", help="Only this stage, with its findings and its evidence.")
+@click.argument("folder", metavar="[RUN|FOLDER]", type=_folder, default=Path("runs"))
+@click.option("--stage", "name", metavar="NAME", help="Of a run: only this stage, with its findings and its evidence.")
 @_json
 def show_command(*, folder: Path, name: str | None, as_json: bool) -> None:
-    """Tell the story of RUN: verdict, arms, stages, claims, checks, and whether its evidence still holds.
+    """Show a run: verdict, arms, stages, claims, checks, and whether its evidence still holds; or list the runs in a folder.
 
-    Exit code 0 whatever the run's outcome was: the question was answered.
+    By default the runs in runs/, newest first. Exit code 0 whatever a run's outcome was: the question was answered.
     """
     from backproof.commands.views import run
+    from backproof.rundir import listing
 
+    if name is None and not (folder / "run.json").is_file():
+        runs = listing.list_runs(folder)
+        print_json(runs) if as_json else run.print_runs(runs)
+        if not (runs.runs or as_json):
+            print_line(f"no run in {folder}")
+        return
     view = _read_view(folder)
     if name is not None:
         stage = _find_stage(view, name)
@@ -56,18 +63,6 @@ def diff_command(*, before: Path, after: Path, as_json: bool) -> None:
     print_json(diff) if as_json else run.print_diff(diff)
 
 
-@click.command("runs")
-@click.argument("folder", metavar="[FOLDER]", type=_folder, default=Path("runs"))
-@_json
-def runs_command(*, folder: Path, as_json: bool) -> None:
-    """List the runs in FOLDER (by default runs/), newest first."""
-    from backproof.commands.views import run
-    from backproof.rundir import listing
-
-    runs = listing.runs(folder)
-    print_json(runs) if as_json else run.print_runs(runs)
-
-
 def _read_view(folder: Path) -> RunView:
     """Read the run as its folder shows it now; its verdict is judged again, for evidence may be gone since.
 
@@ -82,8 +77,8 @@ def _read_view(folder: Path) -> RunView:
 
     ledger = Ledger(folder)
     run = loaded_run.require_run(ledger)
-    judged = run_verdict.summarise(run, ledger, REGISTRY)
-    return RunView(loaded=loaded_run.read(ledger, run_verdict.as_left(run, judged), REGISTRY))
+    judged = run_verdict.summarise_run(run, ledger, REGISTRY)
+    return RunView(loaded=loaded_run.load_run(ledger, run_verdict.as_left(run, judged), REGISTRY))
 
 
 def _find_stage(view: RunView, name: str) -> StageView:
@@ -100,7 +95,7 @@ def _find_stage(view: RunView, name: str) -> StageView:
 def _list_stage_facts(view: RunView, result: StageResult) -> dict[str, Any]:
     """Return the stage's result, what its record says, and which of its evidence does not hold."""
     kind = view.loaded.registry.record_of(result.stage)
-    record = view.loaded.record(kind) if kind else None
+    record = view.loaded.find_record(kind) if kind else None
     return {
         "schema_version": 1,
         "stage": _dump(result),

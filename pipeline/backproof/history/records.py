@@ -47,7 +47,7 @@ class FollowUp(Record):
 
 
 class ExplainRecord(Record):
-    """`backproof explain --json`."""
+    """`backproof history explain --json`."""
 
     schema_version: Literal[1] = 1
     fix: str
@@ -82,7 +82,7 @@ class SurveyRow(Record):
 
 
 class SurveyRecord(Record):
-    """`backproof survey --json`."""
+    """`backproof history survey --json`."""
 
     schema_version: Literal[1] = 1
     commits: dict[str, str] = Field(description="full hash to subject")
@@ -93,7 +93,7 @@ class SurveyRecord(Record):
 
 
 class CompareRecord(Record):
-    """`backproof compare --json`."""
+    """`backproof history compare --json`."""
 
     schema_version: Literal[1] = 1
     backport: str
@@ -108,7 +108,7 @@ class CompareRecord(Record):
 
 
 class CancellingRecord(Record):
-    """`backproof cancelling --json`."""
+    """`backproof history redundant --json`."""
 
     schema_version: Literal[1] = 1
     base: str

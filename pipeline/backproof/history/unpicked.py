@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from backproof.core.plural import every
+from backproof.core.plural import format_all
 from backproof.records.proof import OtherCommit
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ def _compare(
     rest = store.changes(ours, whole)
     names = ", ".join(each.sha[:12] for each in others)
     if not rest:
-        why = f"not needed: picking {every(len(commits), 'commit')} of the pull request gives the same tree {store.tree(ours)[:12]} as picking without {names}"
+        why = f"not needed: picking {format_all(len(commits), 'commit')} of the pull request gives the same tree {store.tree(ours)[:12]} as picking without {names}"
         return tuple(_other(store, each, why, computed=True) for each in others)
     paths = ", ".join(change.path for change in rest[:5])
     return tuple(

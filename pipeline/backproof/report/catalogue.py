@@ -11,7 +11,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
-from backproof.core.plural import counted
+from backproof.core.plural import format_count
 from backproof.devices import DEVICES
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ class _Formatter(string.Formatter):
     """`str.format` that counts nouns, and refuses a value that the sentence does not hold."""
 
     def format_field(self, value: Any, format_spec: str) -> str:
-        return counted(int(value), format_spec) if format_spec else str(value)
+        return format_count(int(value), format_spec) if format_spec else str(value)
 
     def check_unused_args(self, used_args: set[int | str], args: Any, kwargs: Any) -> None:  # noqa: ARG002 - an override
         if unused := set(kwargs) - used_args:

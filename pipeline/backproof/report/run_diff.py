@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal
 from pydantic import Field
 
 from backproof.core.model import Record
-from backproof.core.plural import counted
+from backproof.core.plural import format_count
 from backproof.report.arm_differences import flatten
 from backproof.report.view import EVIDENCE_GONE
 
@@ -119,7 +119,7 @@ _TOPICS: Mapping[Topic, Callable[[RunView], Iterator[tuple[str, str]]]] = {
 def _write_sentence(before: RunView, after: RunView, changes: list[Change]) -> str:
     def count(topic: Topic) -> str:
         number = sum(change.topic == topic for change in changes)
-        return counted(number, "difference") if number else "the same"
+        return format_count(number, "difference") if number else "the same"
 
     old, new = (f"{view.run.outcome} at level {_show_level(view)}" for view in (before, after))
     verdict = f"{old} → {new}" if old != new else new

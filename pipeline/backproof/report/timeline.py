@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
-from backproof.report.broken_axis import Axis, length
+from backproof.report.broken_axis import Axis, describe_length
 from backproof.triage.timestamps import show
 
 if TYPE_CHECKING:
@@ -67,19 +67,19 @@ class Timeline:
 
     @classmethod
     def of(cls, result: TriageResult) -> Timeline | None:
-        """None when no record has a clock: there is nothing to draw."""
+        """Return None when no record has a clock: there is nothing to draw."""
         points = result.timeline
         if not points:
             return None
-        axis = Axis.of((each.us for each in points), left=_LABELS + 22, right=WIDTH - 14)
-        scene = next((each for each in points if each.role == "first-scene"), None)
+        axis = Axis.of((point.us for point in points), left=_LABELS + 22, right=WIDTH - 14)
+        scene = next((point for point in points if point.role == "first-scene"), None)
         zero = (scene or points[0]).us
-        names = _names(points, scene)
+        names = _name_rows(points, scene)
         lanes = tuple(
-            _lane(name, [each for each in points if each.lane == name], axis, zero, _TOP + _ROW * index)
+            _draw_lane(name, [point for point in points if point.lane == name], axis, zero, _TOP + _ROW * index)
             for index, name in enumerate(names[:_LANES])
         )
-        at = next((each.y for each in lanes if scene and each.name == scene.lane), 0.0)
+        at = next((lane.y for lane in lanes if scene and lane.name == scene.lane), 0.0)
         return cls(
             height=_TOP + _ROW * len(lanes) + 8,
             lanes=lanes,
@@ -96,55 +96,55 @@ class Timeline:
         """The drawing in words, for those who do not see it."""
         hidden = f", {self.more} more rows are not drawn" if self.more else ""
         rows = "1 row" if len(self.lanes) == 1 else f"{len(self.lanes)} rows"
-        found = f"{self.points} records in {rows}{hidden}, {self.ends[0][1]} to {self.ends[1][1]}"
+        extent = f"{self.points} records in {rows}{hidden}, {self.ends[0][1]} to {self.ends[1][1]}"
         if self.scene is None:
-            return f"{found}; none of them is a first scene."
-        lane = next(each for each in self.lanes if each.y == self.scene[1])
-        return f"{found}; the first scene is in the row {lane.name}. The table below has the numbers."
+            return f"{extent}; none of them is a first scene."
+        lane = next(lane for lane in self.lanes if lane.y == self.scene[1])
+        return f"{extent}; the first scene is in the row {lane.name}. The table below has the numbers."
 
 
-def _names(points: Sequence[Point], scene: Point | None) -> list[str]:
-    """Rows in the order of their numbers; the row of the scene is there even when not all are."""
-    names = sorted({each.lane for each in points}, key=_natural)
+def _name_rows(points: Sequence[Point], scene: Point | None) -> list[str]:
+    """List the rows in the order of their numbers; the row of the scene is there even when not all are."""
+    names = sorted({point.lane for point in points}, key=_split_numbers)
     if scene and scene.lane in names[_LANES:]:
         names.remove(scene.lane)
         names.insert(0, scene.lane)
     return names
 
 
-def _natural(name: str) -> list[tuple[int, str]]:
-    return [(int(each), "") if each.isdecimal() else (-1, each) for each in re.split(r"(\d+)", name[:200])]
+def _split_numbers(name: str) -> list[tuple[int, str]]:
+    return [(int(piece), "") if piece.isdecimal() else (-1, piece) for piece in re.split(r"(\d+)", name[:200])]
 
 
-def _lane(name: str, points: Sequence[Point], axis: Axis, zero: int, y: float) -> Lane:
-    counts = Counter(each.role for each in points)
-    first = min(points, key=lambda each: each.us)
+def _draw_lane(name: str, points: Sequence[Point], axis: Axis, zero: int, y: float) -> Lane:
+    counts = Counter(point.role for point in points)
+    first = min(points, key=lambda point: point.us)
     return Lane(
         name=name,
         y=y,
-        marks=tuple(_marks(points, axis, zero)),
+        marks=tuple(_draw_marks(points, axis, zero)),
         counts=tuple((role, counts[role]) for role in reversed(_FAINTEST_FIRST) if counts[role]),
         first=show(first.us),
-        offset=_after(first.us - zero),
+        offset=_describe_offset(first.us - zero),
         where=first.where,
     )
 
 
-def _marks(points: Sequence[Point], axis: Axis, zero: int) -> list[Mark]:
-    """The telling marks come last, for what comes last is drawn on top."""
+def _draw_marks(points: Sequence[Point], axis: Axis, zero: int) -> list[Mark]:
+    """Draw the telling marks last, for what comes last is drawn on top."""
     marks: list[Mark] = []
     for role in _FAINTEST_FIRST:
-        mine: list[Mark] = []
-        for each in (point for point in points if point.role == role):
-            x = axis.at(each.us)
-            if mine and x - mine[-1].x < _SAME:
-                last = mine.pop()
-                mine.append(Mark(x=last.x, role=role, where=last.where, offset=last.offset, count=last.count + 1))
+        same_role: list[Mark] = []
+        for point in (point for point in points if point.role == role):
+            x = axis.at(point.us)
+            if same_role and x - same_role[-1].x < _SAME:
+                same_role[-1] = replace(same_role[-1], count=same_role[-1].count + 1)
             else:
-                mine.append(Mark(x=x, role=role, where=each.where, offset=_after(each.us - zero), count=1))
-        marks += mine
+                offset = _describe_offset(point.us - zero)
+                same_role.append(Mark(x=x, role=role, where=point.where, offset=offset, count=1))
+        marks += same_role
     return marks
 
 
-def _after(us: int) -> str:
-    return "0 s" if us == 0 else f"{length(abs(us))} {'after' if us > 0 else 'before'}"
+def _describe_offset(us: int) -> str:
+    return "0 s" if us == 0 else f"{describe_length(abs(us))} {'after' if us > 0 else 'before'}"

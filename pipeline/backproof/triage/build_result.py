@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from typing import TYPE_CHECKING, Final, Literal
 
-from backproof.core.plural import counted
+from backproof.core.plural import format_count
 from backproof.records.triage import FirstScene, Point, Pointer, RankCount, Shape, TriageResult
 from backproof.triage import codes, correlate, events, roles, scan, timestamps
 from backproof.triage.conclude import COLLECT, conclude
@@ -143,7 +143,7 @@ class Answer:
                 reasons.append(f"{len(self.parts) - 1} more records of the same process describe it")
             reasons += self._gap(self.scene.time)
         ruled_out = Counter(self.choice.survived.values())
-        reasons += [f"{counted(count, 'record')} set aside: {why}" for why, count in ruled_out.most_common(5)]
+        reasons += [f"{format_count(count, 'record')} set aside: {why}" for why, count in ruled_out.most_common(5)]
         return tuple(reasons)
 
     def _gap(self, at: int | None) -> list[str]:
@@ -173,7 +173,7 @@ class Answer:
         kernel = f" in {self._kernel()}" if self._kernel() else ""
         echoes = sum(each.role == "echo" for each in self.settled)
         return f"{name}: {found.meaning}{kernel}" + (
-            f"; {counted(echoes, 'record')} only echo{'es' if echoes == 1 else ''} it" if echoes else ""
+            f"; {format_count(echoes, 'record')} only echo{'es' if echoes == 1 else ''} it" if echoes else ""
         )
 
     def _codes(self) -> list[Code]:

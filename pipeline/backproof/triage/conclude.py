@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from backproof.core.plural import counted
+from backproof.core.plural import format_count
 from backproof.records.triage import LoggedError
 from backproof.triage import timestamps, unruled
 
@@ -88,7 +88,9 @@ def _errors(error: LoggedError, survived: str) -> Conclusion:
 
 def _unread(found: Found) -> Conclusion:
     read = (
-        f"no error in {counted(len(found.sources), 'file')} that could be read" if found.sources else "no log was read"
+        f"no error in {format_count(len(found.sources), 'file')} that could be read"
+        if found.sources
+        else "no log was read"
     )
     reasons = found.unread or ["there is no log among these files"]
     more = f" (and {len(reasons) - 1} more)" if len(reasons) > 1 else ""
@@ -100,7 +102,7 @@ def _unread(found: Found) -> Conclusion:
 
 
 def _healthy(found: Found) -> Conclusion:
-    count = counted(len(found.sources), "file")
+    count = format_count(len(found.sources), "file")
     return Conclusion(outcome="healthy", sentence=f"no failure was found: {count}, read to the end, no error in them")
 
 

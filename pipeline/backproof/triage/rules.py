@@ -137,7 +137,7 @@ def _read(what: type[_Table], name: str, value: object) -> _Table:
 
 def _invalid(why: str) -> PlanError:
     return PlanError(
-        "A triage rule is invalid.", why=why, next_step="Correct the rule file, then run: backproof rules test"
+        "A triage rule is invalid.", why=why, next_step="Correct the rule file, then run: backproof plan rules"
     )
 
 

@@ -31,31 +31,38 @@ def show(result: TriageResult, console: Console) -> None:
     """Prints the answer, the first scene first."""
     _headline(result, console)
     for reason in result.why:
-        console.print(Text(f"  because {escape_line(reason)}"))
+        _print(console, Text(f"  because {escape_line(reason)}"))
     if result.advice:
-        console.print(Text(f"  next: {result.advice}"))
+        _print(console, Text(f"  next: {result.advice}"))
     for table in (_lines(result), _hypotheses(result), _ranks(result), _shapes(result)):
         if table.row_count:
             console.print(table)
     for note in result.notes:
-        console.print(Text(f"note: {escape_line(note)}", style="dim"))
+        _print(console, Text(f"note: {escape_line(note)}", style="dim"))
 
 
 def _headline(result: TriageResult, console: Console) -> None:
     first = result.first_scene
     if first is None:
-        console.print(
-            Text(escape_line(result.verdict), style="bold green" if result.outcome == "healthy" else "bold yellow")
+        _print(
+            console,
+            Text(escape_line(result.verdict), style="bold green" if result.outcome == "healthy" else "bold yellow"),
         )
         return
-    console.print(
+    _print(
+        console,
         Text(f"{escape_line(first.file)}:{first.line}", style="bold red"),
         Text(f"{first.kind}, confidence {result.confidence}"),
     )
-    console.print(Text(f"  {escape_line(result.verdict)}"))
-    console.print(Text(f"  {first.time or 'no clock'}  {escape_line(first.text)}", style="dim"))
+    _print(console, Text(f"  {escape_line(result.verdict)}"))
+    _print(console, Text(f"  {first.time or 'no clock'}  {escape_line(first.text)}", style="dim"))
     if result.chain:
-        console.print(Text("  codes: " + " -> ".join(f"{each.code} ({each.meaning})" for each in result.chain)))
+        _print(console, Text("  codes: " + " -> ".join(f"{each.code} ({each.meaning})" for each in result.chain)))
+
+
+def _print(console: Console, *parts: Text) -> None:
+    """Print one line whole: broken to fit a width, its rest could start like a command of GitHub Actions."""
+    console.print(*parts, soft_wrap=True)
 
 
 def _lines(result: TriageResult) -> Table:

@@ -35,7 +35,7 @@ class Cell(Record):
 
 
 class Matrix(Record):
-    """What `backproof matrix` prints and `merge` reads. Only `include` goes into a workflow's strategy."""
+    """What `backproof ci matrix` prints and `merge` reads. Only `include` goes into a workflow's strategy."""
 
     schema_version: Literal[1] = 1
     include: tuple[Cell, ...]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from pydantic import ValidationError
 
 from backproof.core.errors import BackproofError, PlanError
-from backproof.core.model import Outcome, worst
+from backproof.core.model import Outcome, worst_outcome
 from backproof.devices import DEVICES
 from backproof.kit.loader import load_plan
 from backproof.records.merged import Merged, Shard
@@ -30,7 +30,7 @@ def merge(folders: Sequence[Path], kit: Path, registry: Registry, *, expected: P
         folders: the runs, or folders that hold them (as artifacts come down).
         kit: the plan they share.
         registry: the stages whose records they may hold.
-        expected: what `backproof matrix` printed: a cell without a run is an error.
+        expected: what `backproof ci matrix` printed: a cell without a run is an error.
 
     Raises:
         PlanError: the runs are of different kits, or none is there.
@@ -47,14 +47,16 @@ def merge(folders: Sequence[Path], kit: Path, registry: Registry, *, expected: P
         )
     plan = loaded[0].plan if loaded else load_plan(kit, DEVICES)
     ordered = tuple(shards[key] for key in sorted(shards))
-    return Merged(kit=plan.id, title=plan.title, outcome=worst(each.outcome for each in ordered), shards=ordered)
+    return Merged(
+        kit=plan.id, title=plan.title, outcome=worst_outcome(each.outcome for each in ordered), shards=ordered
+    )
 
 
 def write(merged: Merged, folder: Path) -> None:
     """merged.json and merged.md."""
     ledger = Ledger(folder)
-    ledger.write("merged.json", merged)
-    ledger.write_text("merged.md", render.merged(merged))
+    ledger.write_record("merged.json", merged)
+    ledger.write_text("merged.md", render.render_matrix(merged))
 
 
 def _runs(folders: Sequence[Path]) -> list[Path]:
@@ -91,7 +93,7 @@ def _cells(expected: Path | None) -> list[tuple[str, str]]:
         raise PlanError(
             f"{expected}: no matrix can be read from it",
             why=str(error).splitlines()[0],
-            next_step="name the file that `backproof matrix` wrote",
+            next_step="name the file that `backproof ci matrix` wrote",
         ) from error
     return [(each.branch, each.device) for each in found.include]
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from backproof.core.level import Level
 from backproof.core.model import Outcome
-from backproof.core.plural import counted
+from backproof.core.plural import format_count
 from backproof.devices import DEVICES
 
 if TYPE_CHECKING:
@@ -76,8 +76,8 @@ def pass_sentence(level: Level | None, *, branch: str, device: str, proofs: int,
         return f"{_NOT_LANDED}."
     form = _UNSHOWN if level is Level.LOADED and proofs else _PASSES[level]
     where = DEVICES[device].WORDS.where if device in DEVICES else f"on {device}"
-    said = form.format(branch=branch, proofs=counted(proofs, "proof"), where=where)
-    tail = f". {counted(limits, 'declared limit')} stay{'s' if limits == 1 else ''} red with it" if limits else ""
+    said = form.format(branch=branch, proofs=format_count(proofs, "proof"), where=where)
+    tail = f". {format_count(limits, 'declared limit')} stay{'s' if limits == 1 else ''} red with it" if limits else ""
     return f"PASS at level {int(level)} ({level_names(device)[level]}): {said}{tail}."
 
 
@@ -100,8 +100,8 @@ def arm_sentence(cases: Sequence[Case], red: Sequence[Case]) -> str:
     ]
     fixups = sum(each.role == "proof" for each in planned)
     limits = sum(each.role == "limit" for each in planned)
-    said += [f"{counted(fixups, 'proof')} of a fix-up red"] if fixups else []
-    said += [f"{counted(limits, 'declared limit')} red"] if limits else []
+    said += [f"{format_count(fixups, 'proof')} of a fix-up red"] if fixups else []
+    said += [f"{format_count(limits, 'declared limit')} red"] if limits else []
     other = [each for each in cases if each.verdict != "as-expected"]
     return "; ".join([*said, "as the plan expects" if not other else _not_expected(other)])
 
