@@ -19,14 +19,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-
-
-
-
-
-
-
-
 def test_the_failing_step_is_marked_where_it_was() -> None:
     rate, wait = draw_charts(record())
     base, fixed = rate.curves

@@ -44,8 +44,6 @@ HARDWARE = re.compile(r"\b(npu|a2|a3|ascend|hardware|910\w*|verified on)\b", re.
 NOT_CLAIMS = ("Not established", "Run it again", "Evidence:")
 
 
-
-
 def draft_comment(folder: Folder, **changes: Any) -> str:
     return render.render_comment(load_judged(folder), plan(**changes))
 
@@ -71,16 +69,6 @@ def test_each_comment_is_the_golden_one(tmp_path: Path, name: str, make: Any, la
     if os.environ.get("UPDATE_GOLDEN"):
         golden.write_text(text, encoding="utf-8")
     assert text == golden.read_text(encoding="utf-8")
-
-
-
-
-
-
-
-
-
-
 
 
 @pytest.mark.parametrize("make", ALL)
@@ -223,15 +211,11 @@ def test_below_level_3_no_word_of_hardware_is_printed(tmp_path: Path, make: Any)
     assert not HARDWARE.search(render.render_page(load_judged(folder), plan()))
 
 
-
-
 def test_at_level_3_the_words_come_with_the_inventory(tmp_path: Path) -> None:
     text = draft_comment(on_device(tmp_path))
     assert "verified on device `ascend`, host `h1`: driver `26.1`, runtime `9.2`" in text
     assert "Not run: a served model under load." in text
     assert "real device" not in text
-
-
 
 
 TAGS = {"<details>", "</details>", "<summary>", "</summary>"}

@@ -14,7 +14,7 @@ from backproof.core.time_budget import TimeBudget, parse_budget
 from backproof.serving import arms
 from backproof.serving.check import check_serving
 from backproof.verdict import fisher
-from services import MTE, SHORT, Target, of, opened, serve, target
+from services import MTE, SHORT, Target, of, opened, serve
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -30,12 +30,6 @@ BOTH = (Arm.BASE, Arm.FIXED)
 @pytest.fixture
 def target(tmp_path: Path) -> Target:
     return Target(tmp_path / "conv_state.py")
-
-
-
-
-
-
 
 
 def fixable(target: Target, *flags: str, **facts: Any) -> Serve:
@@ -134,8 +128,6 @@ def test_a_budget_is_not_spent_on_what_cannot_be_a_pass(fake_host: FakeHost, tmp
     spent = run(tmp_path / "other", target, fixable(target), budget=TimeBudget(limit=1e-9).start())
     assert spent.cases == ()
     assert "the budget is spent" in spent.not_run[0]
-
-
 
 
 PLAN = serve(concurrency=(1, 2, 8), prompts=SHORT)

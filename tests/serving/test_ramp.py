@@ -16,11 +16,6 @@ if TYPE_CHECKING:
     from backproof.records.serving import Round
 
 
-
-
-
-
-
 def ramped(folder: Path, *arguments: str, **facts: Any) -> Round:
     return ramp.run_round(context(folder, serve(*arguments, **facts)))
 

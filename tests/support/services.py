@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
 
-
 SERVICE = TESTS / "support" / "stand_ins" / "service.py"
 MTE = "fault:mte-out-of-range"
 EXPECT = Expected(base=MTE, pick="pass", fixed="pass")

@@ -255,8 +255,6 @@ def test_a_claim_that_fails_keeps_the_level_down(tmp_path: Path) -> None:
     assert (summary(folder).outcome, summary(folder).level) == (Outcome.FAIL, 0)
 
 
-
-
 def on_device(path: Path, inventory: DeviceInventory | None, facts: dict[str, str]) -> Run:
     folder = Folder(path, device="ascend")
     folder.pick()
