@@ -67,8 +67,7 @@ def device_of(the_plan: Plan, kit: Path) -> str:
         PlanError: they say something about hardware only.
     """
     for name, device in DEVICES.items():
-        models = device.models(the_plan)
-        if device.LEVEL < Level.DEVICE and any(check.expected_under(models) for check in the_plan.check):
+        if device.LEVEL < Level.DEVICE and the_plan.has_checks_under(device.models(the_plan)):
             return name
     tables = [device.WORDS.expected_in for device in DEVICES.values() if device.LEVEL < Level.DEVICE]
     raise PlanError(
