@@ -28,7 +28,7 @@ def test_branches_by_devices_with_tips(upstream: Any, tmp_path: Path) -> None:
     upstream.git("branch", "release")
     upstream.git("branch", "stable/2")
     kit = load_plan(write_kit(tmp_path / "kit", [tip], more=ON_DEVICE), DEVICES)
-    found = matrix.matrix(kit, str(upstream.folder), labels=("self-hosted", "a3"))
+    found = matrix.build_matrix(kit, str(upstream.folder), labels=("self-hosted", "a3"))
     assert {(each.name, each.labels) for each in found.include} == {
         ("release-emulator", ("ubuntu-24.04",)),
         ("stable-2-emulator", ("ubuntu-24.04",)),
@@ -36,16 +36,16 @@ def test_branches_by_devices_with_tips(upstream: Any, tmp_path: Path) -> None:
         ("stable-2-ascend", ("self-hosted", "a3")),
     }
     assert {each.sha for each in found.include} == {tip}
-    assert len(matrix.matrix(kit, str(upstream.folder), devices=("ascend",)).include) == 2
+    assert len(matrix.build_matrix(kit, str(upstream.folder), devices=("ascend",)).include) == 2
 
 
 def test_a_branch_or_device_that_is_not_there_is_an_error(upstream: Any, tmp_path: Path) -> None:
     kit = load_plan(write_kit(tmp_path / "kit", [upstream.git("rev-parse", "HEAD")]), DEVICES)
     with pytest.raises(PlanError, match="release"):
-        matrix.matrix(kit, str(upstream.folder))
+        matrix.build_matrix(kit, str(upstream.folder))
     upstream.git("branch", "release")
     with pytest.raises(PlanError, match="tpu"):
-        matrix.matrix(kit, str(upstream.folder), devices=("tpu",))
+        matrix.build_matrix(kit, str(upstream.folder), devices=("tpu",))
 
 
 @pytest.fixture

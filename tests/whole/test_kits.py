@@ -52,7 +52,7 @@ def test_there_are_kits_of_more_than_one_project() -> None:
 def test_red_comes_before_green(kit: Path) -> None:
     """At least one check is red on base and green on the whole backport, on a device that anybody has."""
     the_plan = load_plan(kit, DEVICES)
-    device = DEVICES[demo.device_of(the_plan, kit)]
+    device = DEVICES[demo.choose_device(the_plan, kit)]
     told = [expected for each in the_plan.check for expected in each.expected_under(device.models(the_plan)).values()]
     assert any(each.base != "pass" and each.fixed == "pass" for each in told)
 
@@ -91,13 +91,13 @@ def test_the_series_has_nothing_of_the_target_but_context(kit: Path) -> None:
 def sources(kit: Path, target_python: Path) -> Path:
     """The release's source distribution, fetched with an interpreter that has what building its metadata needs."""
     target = _target(load_plan(kit, DEVICES))
-    return demo._sdist(target, demo._cache(target), target_python, _say)
+    return demo._fetch_sources(target, demo._make_cache_folder(target), target_python, _say)
 
 
 @pytest.mark.target
 def test_the_series_fits_the_release(kit: Path, sources: Path, tmp_path: Path) -> None:
     builder = Builder.create(tmp_path / "repo", date=demo._DATE)
-    demo._unpack(sources, tmp_path / "repo")
+    demo._unpack_sources(sources, tmp_path / "repo")
     builder.commit_all("the release", branch="release")
     series = _series(kit)
     builder.apply_series(series, ref="refs/pull/1/head")
@@ -117,7 +117,7 @@ def small(kit: Path) -> tuple[Path, Path]:
     target = _target(the_plan)
     if any(each.startswith("torch==") for each in target.packages):
         pytest.skip("its target environment is large; `backproof demo` runs it")
-    return demo.environment(the_plan, target, _say), demo.repository(the_plan, target, kit, _say)
+    return demo.make_environment(the_plan, target, _say), demo.make_upstream(the_plan, target, kit, _say)
 
 
 @pytest.mark.target
@@ -129,7 +129,7 @@ def test_a_kit_with_a_small_target_passes(kit: Path, small: tuple[Path, Path], t
         kit=str(kit),
         repo=str(upstream),
         python=str(python),
-        device=demo.device_of(the_plan, kit),
+        device=demo.choose_device(the_plan, kit),
     )
     done = execution.run(request, _say)
     assert (done.outcome, done.level) == (Outcome.PASS, Level.EMULATED)

@@ -101,7 +101,7 @@ def opened(
     if known:
         subject.must_be_of_kit(ledger.folder, known, the_plan.id)
     _interpreter(settings.python)
-    devices.get(settings.device)
+    devices.get_device(settings.device)
     with ledger.locked():
         if aside := ledger.set_aside():
             say(f"run.json was of another version or cut; it is kept as {aside.name} and the run starts afresh")

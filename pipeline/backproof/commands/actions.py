@@ -35,7 +35,7 @@ def matrix_command(*, kit: Path, repo: str, devices: tuple[str, ...], labels: st
 
     wanted = tuple(each for one in devices for each in one.replace(",", " ").split())
     listed = tuple(each.strip() for each in labels.split(",") if each.strip())
-    matrix = matrices.matrix(load_plan(kit, DEVICES), repo, devices=wanted, labels=listed).model_dump(mode="json")
+    matrix = matrices.build_matrix(load_plan(kit, DEVICES), repo, devices=wanted, labels=listed).model_dump(mode="json")
     # One line: a workflow takes it as it is.
     print_exact(json.dumps(matrix))
     if actions := actions_job(err=True):

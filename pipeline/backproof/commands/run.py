@@ -78,5 +78,5 @@ def demo_command(*, kit: Path | None, out: Path | None, as_json: bool) -> None:
     """Run KIT (by default the first under patches/) on a device without hardware, target environment included."""
     from backproof.app import demo
 
-    done, folder = demo.run(kit, out, say)
+    done, folder = demo.run_demo(kit, out, say)
     finish_run(done, folder, as_json=as_json)

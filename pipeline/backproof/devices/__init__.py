@@ -18,7 +18,7 @@ SCAFFOLDED: Final = ascend.NAME
 """The device of a new kit whose author names none."""
 
 
-def get(name: str) -> Device:
+def get_device(name: str) -> Device:
     """Return the device of that name.
 
     Raises:

@@ -44,7 +44,7 @@ class Expected(Record):
     )
     meaning: str = ""
 
-    def of(self, arm: Arm) -> str:
+    def for_arm(self, arm: Arm) -> str:
         return {Arm.BASE: self.base, Arm.PICK: self.pick, Arm.FIXED: self.fixed}[arm]
 
     @model_validator(mode="after")

@@ -40,7 +40,7 @@ class Matrix(Record):
     include: tuple[Cell, ...]
 
 
-def matrix(plan: Plan, repo: str, *, devices: tuple[str, ...] = (), labels: tuple[str, ...] = ()) -> Matrix:
+def build_matrix(plan: Plan, repo: str, *, devices: tuple[str, ...] = (), labels: tuple[str, ...] = ()) -> Matrix:
     """Return the cells of a plan.
 
     Args:
