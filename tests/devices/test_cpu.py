@@ -92,7 +92,7 @@ def test_no_inventory_lifts_it_above_level_2(tmp_path: Path) -> None:
 def test_the_comment_never_calls_it_emulated(tmp_path: Path) -> None:
     told = loaded_run.read(on_cpu(tmp_path / "cpu").ledger, on_cpu(tmp_path / "cpu").run, REGISTRY)
     told = replace(told, run=run_verdict.judged(told))
-    text = render.comment(told, plan())
+    text = render.render_comment(told, plan())
     assert "2 checked on a CPU reached" in text
     assert "2 emulated" not in text
     other = proved(tmp_path / "emulator", [case("raw", Arm.BASE, "fail"), case("raw", Arm.FIXED, "pass")])

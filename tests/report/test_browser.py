@@ -14,7 +14,7 @@ from stories import Folder, level_2_cases, plan, proved
 
 from tests.core.test_escape import NASTY
 from tests.report.test_load_charts import with_load
-from tests.report.test_render_comment import told
+from tests.report.test_render_comment import load_judged
 from tests.report.test_timeline import FAULT
 
 if TYPE_CHECKING:
@@ -81,9 +81,9 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     nasty.fixup(patch=f"+{LOGS}\n-{''.join(NASTY)}\n")
     nasty.stage("triage", sentence=LOGS, evidence=(nasty.record("triage", triage([hostile])),))
     return {
-        "report": written(place / "report.html", render.page(told(with_logs(place / "run")), plan())),
-        "hostile": written(place / "hostile.html", render.page(told(nasty), plan())),
-        "triage": written(place / "triage.html", render.triage_page(triage([hostile]))),
+        "report": written(place / "report.html", render.render_page(load_judged(with_logs(place / "run")), plan())),
+        "hostile": written(place / "hostile.html", render.render_page(load_judged(nasty), plan())),
+        "triage": written(place / "triage.html", render.render_triage_page(triage([hostile]))),
     }
 
 
@@ -160,7 +160,7 @@ def many(path: Path, count: int) -> Path:
         for n in range(count)
     )
     folder.stage("audit", findings=notes, evidence=(folder.proof("audit/notes.txt", "x", "notes"),))
-    return written(path / "many.html", render.page(told(folder), plan()))
+    return written(path / "many.html", render.render_page(load_judged(folder), plan()))
 
 
 def test_ten_thousand_findings_are_all_there_and_open_at_once(browser: Browser, tmp_path: Path) -> None:

@@ -90,11 +90,13 @@ def test_marks_that_lie_on_each_other_are_one_with_their_count() -> None:
 
 def test_without_a_clock_nothing_is_drawn_and_the_page_says_so() -> None:
     assert Timeline.of(result()) is None
-    assert "nothing to draw" in render.triage_page(result(outcome="healthy"))
+    assert "nothing to draw" in render.render_triage_page(result(outcome="healthy"))
 
 
 def test_the_page_has_each_number_as_text() -> None:
-    read = Reader(render.triage_page(result((ZERO, "rank 2", "first-scene"), (ZERO + 883_237, "rank 0", "echo"))))
+    read = Reader(
+        render.render_triage_page(result((ZERO, "rank 2", "first-scene"), (ZERO + 883_237, "rank 0", "echo")))
+    )
     assert read.open == []
     assert "First scene found" in read.text
     assert re.search(r"rank 0\s*2026-11-03 10:15:03\.001441\s*883\.2 ms after\s*rank 0\.log:2\s*echo 1", read.text)

@@ -34,7 +34,7 @@ def prepared(tmp_path: Path, upstream: Repository) -> Iterator[Prepared]:
     installing.run(held)
     held.effects.close()
     yield made
-    overlay.undo(made.target.site, force=True)
+    overlay.undo_overlay(made.target.site, force=True)
 
 
 def _verify(prepared: Prepared, **service: object) -> dict[str, Claim]:
@@ -73,7 +73,7 @@ def test_the_patch_is_loaded_and_complete(prepared: Prepared) -> None:
 
 
 def test_after_the_overlay_was_taken_out_nothing_is_claimed(prepared: Prepared) -> None:
-    overlay.undo(prepared.target.site)
+    overlay.undo_overlay(prepared.target.site)
     with pytest.raises(PlanError, match="the patch is not in the target") as caught:
         _verify(prepared)
     assert "--only install" in caught.value.next_step

@@ -88,7 +88,7 @@ def made(tmp_path: Path, upstream: Repository) -> Iterator[Prepared]:
     installing.run(replace(ready.ctx, hold=True))
     ready.ctx.effects.close()
     yield ready
-    overlay.undo(ready.target.site, force=True)
+    overlay.undo_overlay(ready.target.site, force=True)
 
 
 def _on_cpu(made: Prepared, checks: Sequence[Check], said: list[str] | None = None, **verify: Any) -> Context:
@@ -350,7 +350,7 @@ def test_the_service_decides_what_is_found_first(made: Prepared, tmp_path: Path)
 
 
 def test_a_patch_that_was_taken_out_is_no_failure_of_the_backport(made: Prepared) -> None:
-    overlay.undo(made.target.site)
+    overlay.undo_overlay(made.target.site)
     ctx = _on_cpu(made, [])
     with pytest.raises(PlanError) as caught:
         stage.run(ctx)

@@ -12,7 +12,7 @@ from backproof.upstream import similar
 from stories import plan as story_plan
 
 if TYPE_CHECKING:
-    from backproof.adapters.github import Client
+    from backproof.adapters.github import GitHubClient
     from server import StandIn
 
 TITLE = "GLM5Next CausalConv1d: padded decode rows (NPU error 507011)"
@@ -50,7 +50,7 @@ def scene(tmp_path: Path) -> Path:
     return path
 
 
-def test_ranked_by_what_is_shared_with_why(hub: StandIn, client: Client, scene: Path) -> None:
+def test_ranked_by_what_is_shared_with_why(hub: StandIn, client: GitHubClient, scene: Path) -> None:
     hub.world.issues = ISSUES
     wanted = similar.fingerprint(story_plan(title=TITLE), scene)
     rows = similar.search(client, "example/project", wanted)
@@ -66,7 +66,7 @@ def test_ranked_by_what_is_shared_with_why(hub: StandIn, client: Client, scene: 
     assert rows[3].differs == ("code 507035",)
 
 
-def test_the_calls_are_bounded(hub: StandIn, client: Client, scene: Path) -> None:
+def test_the_calls_are_bounded(hub: StandIn, client: GitHubClient, scene: Path) -> None:
     wanted = similar.fingerprint(story_plan(title=TITLE), scene, model="M" * 300, mode="A_B repo:other/x OR")
     similar.search(client, "example/project", wanted)
     searches = [each.query["q"] for each in hub.requests if each.path == "/search/issues"]

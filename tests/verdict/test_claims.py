@@ -10,9 +10,9 @@ from backproof.core.model import Evidence, Finding, Outcome
 from backproof.devices.check_result import CheckResult, Launch
 from backproof.install.interpreter import (
     CachedFile,
-    Copy,
     DistributionFacts,
     InterpreterFacts,
+    ModuleCopy,
     ModuleFacts,
     PathEntry,
     ProbeFacts,
@@ -383,7 +383,7 @@ def test_what_is_said_of_the_reached_lines(
     )
 
 
-def _copy(origin: str = HERE, sha256: str = PATCHED, **more: Any) -> Copy:
+def _copy(origin: str = HERE, sha256: str = PATCHED, **more: Any) -> ModuleCopy:
     plain: dict[str, Any] = {
         "loader": "importlib._bootstrap_external.SourceFileLoader",
         "entry": "/site",
@@ -391,7 +391,7 @@ def _copy(origin: str = HERE, sha256: str = PATCHED, **more: Any) -> Copy:
         "detail": "/site",
         "cached": None,
     }
-    return Copy(origin=origin, sha256=sha256, **{**plain, **more})
+    return ModuleCopy(origin=origin, sha256=sha256, **{**plain, **more})
 
 
 def _cached(kind: str, *, used: bool = True, same: bool | None = True) -> CachedFile:
@@ -400,7 +400,11 @@ def _cached(kind: str, *, used: bool = True, same: bool | None = True) -> Cached
 
 
 def _module(
-    winner: Copy | None, *others: Copy, name: str = "demo.conv", loaded_from: str = "", problems: tuple[str, ...] = ()
+    winner: ModuleCopy | None,
+    *others: ModuleCopy,
+    name: str = "demo.conv",
+    loaded_from: str = "",
+    problems: tuple[str, ...] = (),
 ) -> ModuleFacts:
     path = f"src/{name.replace('.', '/')}.py"
     return ModuleFacts(name=name, path=path, winner=winner, others=others, loaded=loaded_from, problems=problems)

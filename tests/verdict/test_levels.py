@@ -135,10 +135,10 @@ def test_the_comment_has_words_of_hardware_only_where_there_was_hardware(tmp_pat
         served(folder, record, rounds(record))
         told = loaded_run.read(folder.ledger, folder.run, REGISTRY)
         told = replace(told, run=run_verdict.judged(told))
-        page = render.page(told, plan())
-        text = render.comment(told, plan())
+        page = render.render_page(told, plan())
+        text = render.render_comment(told, plan())
         assert ("Served under load" in page) == ("Served under load" in text)
-        chinese = render.comment(told, plan(), language="zh")
+        chinese = render.render_comment(told, plan(), language="zh")
         assert ("| fixed | pass | 8" in chinese) == ("Served under load" in text)
         return text
 

@@ -18,11 +18,10 @@ from backproof.core.errors import HostError, PlanError
 from backproof.core.level import Level
 from backproof.devices import DEVICES
 from backproof.install import distribution, overlay
-from backproof.install.interpreter import probe
-from backproof.install.overlay.journal import file_hash
-from backproof.kit import plan
+from backproof.install.interpreter import probe_target
+from backproof.install.overlay.journal import hash_file
 from backproof.kit.loader import load_plan
-from backproof.kit.plan import Service
+from backproof.kit.plan import PLAN_FILE, Service
 from backproof.rundir.ledger import digest_of, sha256_of
 
 if TYPE_CHECKING:
@@ -37,13 +36,13 @@ _NETWORK = "check the network and the package index, then run the same command a
 
 
 def run_demo(kit: Path | None, out: Path | None, say: Callable[[str], None]) -> tuple[Run, Path]:
-    """Run a kit on the device without hardware that its checks name; returns the run and its folder."""
+    """Run a kit on the device without hardware that its checks name. Return the run and its folder."""
     kit = (kit or find_first_kit(Path.cwd())).absolute()
     the_plan = load_plan(kit, DEVICES)
     target = _require_target(the_plan, kit)
     folder = out or Path("runs") / f"demo-{the_plan.id}-{datetime.now(UTC):%Y%m%dT%H%M%S}"
     device = choose_device(the_plan, kit)
-    overlay.recover_all(say)
+    overlay.recover_all_sites(say)
     python = make_environment(the_plan, target, say)
     upstream = make_upstream(the_plan, target, kit, say)
     request = execution.Request(folder=folder, kit=str(kit), repo=str(upstream), python=str(python), device=device)
@@ -51,10 +50,10 @@ def run_demo(kit: Path | None, out: Path | None, say: Callable[[str], None]) -> 
 
 
 def find_first_kit(start: Path) -> Path:
-    """The first kit below `patches/` of this folder or one above it."""
+    """Return the first kit below `patches/` of this folder or one above it."""
     for folder in (start, *start.parents):
-        if found := sorted((folder / _PATCHES).glob(f"*/{plan.PLAN_FILE}")):
-            return found[0].parent
+        if plans := sorted((folder / _PATCHES).glob(f"*/{PLAN_FILE}")):
+            return plans[0].parent
     raise PlanError(
         "there is no kit here", why=f"no folder {_PATCHES}/ with a plan in {start} or above", next_step="name a kit"
     )
@@ -95,7 +94,7 @@ def _make_cache_folder(target: Target) -> Path:
 
 
 def make_environment(the_plan: Plan, target: Target, say: Callable[[str], None]) -> Path:
-    """The interpreter of the target environment; made once, then found again by what the plan asks for."""
+    """Return the interpreter of the target environment; it is made once for what the plan asks for."""
     folder = _make_cache_folder(target)
     python = folder / "env" / "bin" / "python"
     done = folder / "complete"
@@ -111,7 +110,7 @@ def make_environment(the_plan: Plan, target: Target, say: Callable[[str], None])
 
 
 def _repair_environment(the_plan: Plan, target: Target, folder: Path, python: Path, say: Callable[[str], None]) -> None:
-    """The environment is ours: where somebody changed the release in it, the release is installed again."""
+    """Install the release again where somebody changed it: the environment belongs to Backproof."""
     changed = _find_changed_files(the_plan, python)
     if changed:
         say(f"target environment: not the release's own: {', '.join(changed[:3])}; installing it again")
@@ -123,13 +122,13 @@ def _repair_environment(the_plan: Plan, target: Target, folder: Path, python: Pa
 
 def _find_changed_files(the_plan: Plan, python: Path) -> list[str]:
     name = the_plan.install.distribution
-    found = probe(python, distribution=name, service=Service()).facts.distributions
-    if not found:
+    distributions = probe_target(python, distribution=name, service=Service()).facts.distributions
+    if not distributions:
         return [name]
-    installed = distribution.read(found[0])
-    if overlay.owner_of(installed.site) is not None:
+    installed = distribution.read_distribution(distributions[0])
+    if overlay.find_owner(installed.site) is not None:
         return []  # a run is at work there, or holds its overlay: it knows what it changed
-    return [path for path, sha in installed.files.items() if sha and file_hash(installed.site / path) != sha]
+    return [path for path, sha in installed.files.items() if sha and hash_file(installed.site / path) != sha]
 
 
 def _build_environment(target: Target, folder: Path, python: Path, say: Callable[[str], None]) -> None:
@@ -147,7 +146,7 @@ def _build_environment(target: Target, folder: Path, python: Path, say: Callable
 
 
 def _fetch_sources(target: Target, folder: Path, python: Path, say: Callable[[str], None]) -> Path:
-    """The release's source distribution: the package and the upstream repository come from the same file."""
+    """Return the release's source distribution: the package and the upstream repository come from the same file."""
     place = folder / "sdist"
     if not list(place.glob("*.tar.gz")):
         say(f"release: downloading the sources of {target.requirement}")
@@ -163,14 +162,14 @@ def _fetch_sources(target: Target, folder: Path, python: Path, say: Callable[[st
             target.requirement,
             env=target.env,
         )
-    found = sorted(place.glob("*.tar.gz"))
-    if len(found) != 1:
+    archives = sorted(place.glob("*.tar.gz"))
+    if len(archives) != 1:
         raise HostError(
             f"{target.requirement}: no single source distribution",
-            why=f"{place} has {len(found)} archives",
+            why=f"{place} has {len(archives)} archives",
             next_step=f"remove {place} and run again",
         )
-    return found[0]
+    return archives[0]
 
 
 def _run_pip(python: Path, *args: str, env: dict[str, str] | None = None) -> None:
@@ -179,16 +178,16 @@ def _run_pip(python: Path, *args: str, env: dict[str, str] | None = None) -> Non
 
 
 def _run_step(argv: list[str], what: str, next_step: str, env: dict[str, str] | None = None) -> None:
-    # Not ours: what the caller's own environment puts on Python's path must not reach the target's.
+    # What the caller's own environment puts on Python's path must not reach the target's.
     extra: dict[str, str | None] = {**(env or {}), "PYTHONPATH": None, "PYTHONHOME": None}
-    proc.run(argv, env=proc.environment(extra), timeout=1800).require(what, next_step=next_step)
+    proc.run_process(argv, env=proc.build_environment(extra), timeout=1800).require_success(what, next_step=next_step)
 
 
 def make_upstream(the_plan: Plan, target: Target, kit: Path, say: Callable[[str], None]) -> Path:
-    """A local upstream: the release's own files on its branch, and the pull request's commits as the kit has them."""
+    """Return a local upstream: the release's own files on its branch, and the pull request's commits as the kit has them."""
     folder = _make_cache_folder(target)
     series = sorted((kit / target.series).glob("*.patch"))
-    key = digest_of({"branch": the_plan.branch[0].name, "series": [sha256_of(each) for each in series]})[:16]
+    key = digest_of({"branch": the_plan.branch[0].name, "series": [sha256_of(patch) for patch in series]})[:16]
     place = folder / f"upstream-{key}"
     with FileLock(folder / ".lock"):
         if (place / "complete").exists():

@@ -76,7 +76,7 @@ def add_beside(folder: Path, say: Callable[[str], None], stage: Stage, options: 
 def undo(request: Request, say: Callable[[str], None], *, force: bool) -> str:
     """Take a held overlay out of the target; what was there before is there again."""
     must_be_of_its_run(request)
-    sites = overlay.undo_all_of(str(Ledger(request.folder).folder), force=force)
+    sites = overlay.undo_overlays_of(str(Ledger(request.folder).folder), force=force)
     for site in sites:
         say(f"{site}: put back")
     return f"{format_count(len(sites), 'target')} put back" if sites else "there was nothing to put back"
@@ -105,7 +105,7 @@ def opened(
     with ledger.locked():
         if aside := ledger.set_aside():
             say(f"run.json was of another version or cut; it is kept as {aside.name} and the run starts afresh")
-        overlay.recover_all(say)
+        overlay.recover_all_sites(say)
         current = runner.save_run(ledger, _current(ledger, the_plan, settings))
         with _context(ledger, kit, current, say, loaded_plan=the_plan, hold=hold, options=options) as ctx:
             yield ctx

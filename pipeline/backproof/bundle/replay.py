@@ -38,7 +38,7 @@ class ReplayedRun:
 
     @property
     def comment(self) -> str:
-        return render.comment(self.loaded, self.plan, hide=render.as_it_is)
+        return render.render_comment(self.loaded, self.plan, hide=render.hide_controls_only)
 
     @property
     def recorded_evidence(self) -> tuple[Evidence, ...]:

@@ -61,4 +61,4 @@ def _write_page(path: Path, found: TriageResult) -> None:
     from backproof.report import render
     from backproof.rundir import ledger
 
-    ledger.write_atomic(path, render.triage_page(found).encode())
+    ledger.write_atomic(path, render.render_triage_page(found).encode())

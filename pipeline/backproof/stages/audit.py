@@ -14,7 +14,7 @@ from backproof.upstream.audit import examine
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from backproof.adapters.github import Client
+    from backproof.adapters.github import GitHubClient
     from backproof.rundir.context import Context
     from backproof.upstream.audit import Subject
 
@@ -29,7 +29,7 @@ REUSABLE = False
 class Options:
     """The pull request to examine, and what the command line called it."""
 
-    client: Client
+    client: GitHubClient
     subject: Subject
     named: str
 

@@ -13,7 +13,7 @@ from backproof.upstream.publish import publish
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from backproof.adapters.github import Client
+    from backproof.adapters.github import GitHubClient
     from backproof.rundir.context import Context
     from backproof.upstream.publish import Prepared
 
@@ -28,7 +28,7 @@ REUSABLE = False
 class Options:
     """What was prepared, and who posts it."""
 
-    client: Client
+    client: GitHubClient
     prepared: Prepared
 
 

@@ -39,8 +39,8 @@ def run(ctx: Context) -> StageResult:
     loaded = loaded_run.read(ctx.ledger, loaded_run.before_report(ctx.run, ctx.registry), ctx.registry)
     loaded = replace(loaded, run=run_verdict.judged(loaded))
     texts = {
-        "comment.md": render.comment(loaded, ctx.plan),
-        "report.html": render.page(loaded, ctx.plan),
+        "comment.md": render.render_comment(loaded, ctx.plan),
+        "report.html": render.render_page(loaded, ctx.plan),
         "junit.xml": junit.render_junit(RunView(loaded=loaded)),
     }
     ctx.say(loaded.run.sentence)

@@ -102,7 +102,7 @@ def _run_arm(ctx: Context, session: Session, env: Mapping[str, str], root: Path,
     wanted = _require_table(ctx)
     work = ctx.ledger.stage_folder(f"{NAME}/{arm}")
     ctx.say(f"    arm {arm}: {len(wanted.select)} selections of the target's own tests")
-    with arms.installed(ctx, arm) as hashes:
+    with arms.install_arm(ctx, arm) as hashes:
         test_job = TestJob(
             python=Path(ctx.settings.python),
             env=env,

@@ -64,7 +64,7 @@ def run(ctx: Context) -> StageResult:
     limits = dict.fromkeys(device.LIMITS)
     with device.open_session(python, ctx.ledger.stage_folder(NAME), ctx.plan.verify.service.env) as session:
         for arm in Arm:
-            with arms.installed(ctx, arm) as hashes:
+            with arms.install_arm(ctx, arm) as hashes:
                 for case, said in _arm(ctx, device, session, arm, hashes):
                     cases.append(case)
                     limits |= dict.fromkeys(said)

@@ -12,8 +12,8 @@ from backproof.core.model import Arm, Evidence, Outcome, Record, StageRole, wors
 from backproof.core.plural import format_count
 from backproof.devices.check_run import CheckEnvironment, CheckJob, run_check
 from backproof.install import overlay, patch, stale_code
-from backproof.install.interpreter import probe
-from backproof.install.overlay.journal import file_hash
+from backproof.install.interpreter import probe_target
+from backproof.install.overlay.journal import hash_file
 from backproof.records.proof import Claim, FixupRecord, InstallRecord, PickRecord, StageResult, VerifyRecord
 from backproof.verdict import judge
 from backproof.verdict.claims.complete import complete
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from backproof.devices.check_result import CheckResult
-    from backproof.install.interpreter import Probed, ProbeFacts
+    from backproof.install.interpreter import ProbeAnswer, ProbeFacts
     from backproof.install.patch import Patch
     from backproof.kit.plan import Check
     from backproof.rundir.context import Context
@@ -50,7 +50,7 @@ def inputs(ctx: Context) -> Mapping[str, Any]:
 def run(ctx: Context) -> StageResult:
     record = ctx.need(InstallRecord)
     _require_target(ctx, record)
-    the_patch = patch.read(ctx)
+    the_patch = patch.read_patch(ctx)
     _need_patch(ctx, record)
     first = _loaded(ctx, the_patch, record)
     second = _complete(ctx, record)
@@ -71,8 +71,8 @@ def _require_target(ctx: Context, record: InstallRecord) -> None:
 
 def _need_patch(ctx: Context, record: InstallRecord) -> None:
     """After a run the overlay is out again: that says nothing about the backport, so it must not read as a failure."""
-    untouched = all(file_hash(Path(each.installed)) == each.before for each in record.files)
-    if untouched and overlay.owner_of(Path(record.location)) != str(ctx.ledger.folder):
+    untouched = all(hash_file(Path(each.installed)) == each.before for each in record.files)
+    if untouched and overlay.find_owner(Path(record.location)) != str(ctx.ledger.folder):
         raise PlanError(
             f"{ctx.plan.install.distribution}: the patch is not in the target",
             why="every file is the release's own, and no overlay of this run is in place: it was taken out again",
@@ -87,7 +87,7 @@ def _loaded(ctx: Context, the_patch: Patch, record: InstallRecord) -> Claim:
     evidence = ctx.ledger.evidence(
         file, claim="what the import system of the target would load, and why", command=asked.command
     )
-    more = [*stale_code.not_built_again(record), *stale_code.older_processes(asked.facts, record)]
+    more = [*stale_code.find_stale_libraries(record), *stale_code.find_older_processes(asked.facts, record)]
     return loaded(asked.facts, wanted, more=more, evidence=(evidence,))
 
 
@@ -95,7 +95,7 @@ def _wanted(ctx: Context, the_patch: Patch, record: InstallRecord) -> dict[str, 
     """The modules of the patch, and those that the plan names beyond it: these must be as their RECORD says."""
     site = the_patch.site
     found = {
-        each.module: Wanted(path=each.path, installed=str(site / each.installed), sha256=each.sha256(record.arm))
+        each.module: Wanted(path=each.path, installed=str(site / each.installed), sha256=each.hash_on(record.arm))
         for each in the_patch.files
         if each.module
     }
@@ -117,12 +117,12 @@ def _beyond(the_patch: Patch, name: str) -> Wanted:
         )
     place = the_patch.site / path
     # RECORD may leave a hash out; then the place alone is checked, and a file that is gone must not read as deleted.
-    return Wanted(path=path, installed=str(place), sha256=files[path] or file_hash(place) or "no file")
+    return Wanted(path=path, installed=str(place), sha256=files[path] or hash_file(place) or "no file")
 
 
-def _probe(ctx: Context, modules: dict[str, str]) -> Probed:
+def _probe(ctx: Context, modules: dict[str, str]) -> ProbeAnswer:
     plan = ctx.plan
-    return probe(
+    return probe_target(
         Path(ctx.settings.python),
         distribution=plan.install.distribution,
         service=plan.verify.service,
@@ -131,7 +131,7 @@ def _probe(ctx: Context, modules: dict[str, str]) -> Probed:
 
 
 def _complete(ctx: Context, record: InstallRecord) -> Claim:
-    found = {each.path: file_hash(Path(each.installed)) for each in record.files}
+    found = {each.path: hash_file(Path(each.installed)) for each in record.files}
     file = ctx.ledger.write(f"{NAME}/installed.json", FoundFiles(files=found))
     command = f"sha256sum of the {format_count(len(found), 'file')} of the patch in site-packages"
     evidence = ctx.ledger.evidence(file, claim="each file of the patch as it is in the target", command=command)

@@ -56,7 +56,7 @@ def write(merged: Merged, folder: Path) -> None:
     """merged.json and merged.md."""
     ledger = Ledger(folder)
     ledger.write("merged.json", merged)
-    ledger.write_text("merged.md", render.merged(merged))
+    ledger.write_text("merged.md", render.render_matrix(merged))
 
 
 def _runs(folders: Sequence[Path]) -> list[Path]:

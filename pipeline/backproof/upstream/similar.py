@@ -19,7 +19,7 @@ from backproof.records.triage import TriageResult
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from backproof.adapters.github import Client
+    from backproof.adapters.github import GitHubClient
     from backproof.adapters.github.issues import Issue
     from backproof.kit.plan import Plan
 
@@ -109,7 +109,7 @@ def _scene(path: Path) -> TriageResult:
         ) from error
 
 
-def search(client: Client, repo: str, wanted: Fingerprint) -> tuple[Alike, ...]:
+def search(client: GitHubClient, repo: str, wanted: Fingerprint) -> tuple[Alike, ...]:
     """The issues and pull requests that share most, best first.
 
     Raises:
@@ -118,7 +118,7 @@ def search(client: Client, repo: str, wanted: Fingerprint) -> tuple[Alike, ...]:
     found: dict[int, Issue] = {}
     for words in _queries(wanted)[: SEARCHES // 2]:
         for kind in ("issue", "pr"):
-            for each in issues.search(client, repo, words, kind=kind):
+            for each in issues.search_issues(client, repo, words, kind=kind):
                 found.setdefault(each.number, each)
     ranked = sorted((_alike(each, wanted) for each in found.values()), key=lambda each: (-each.score, -each.number))
     return tuple(each for each in ranked if each.score)[:_ROWS]

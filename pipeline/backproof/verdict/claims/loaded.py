@@ -12,7 +12,7 @@ from backproof.records.proof import Claim
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from backproof.install.interpreter import Copy, ModuleFacts, ProbeFacts
+    from backproof.install.interpreter import ModuleCopy, ModuleFacts, ProbeFacts
 
 _ORDINARY_LOADERS = ("SourceFileLoader", "zipimporter")
 
@@ -75,7 +75,7 @@ def _module(facts: ModuleFacts, wanted: Wanted, order: dict[str, int]) -> Iterat
         yield from _other(facts, other, winner, wanted, order)
 
 
-def _winner(facts: ModuleFacts, winner: Copy, wanted: Wanted, sha256: str) -> Iterator[Finding]:
+def _winner(facts: ModuleFacts, winner: ModuleCopy, wanted: Wanted, sha256: str) -> Iterator[Finding]:
     here = winner.origin == wanted.installed
     if winner.sha256 != sha256:
         why = "is not the patched file" if here else f"shadows the patched file {wanted.installed}"
@@ -89,7 +89,7 @@ def _winner(facts: ModuleFacts, winner: Copy, wanted: Wanted, sha256: str) -> It
     yield from _compiled(facts, winner)
 
 
-def _compiled(facts: ModuleFacts, winner: Copy) -> Iterator[Finding]:
+def _compiled(facts: ModuleFacts, winner: ModuleCopy) -> Iterator[Finding]:
     cached = winner.cached
     if cached is None or not cached.used:
         return
@@ -101,7 +101,9 @@ def _compiled(facts: ModuleFacts, winner: Copy) -> Iterator[Finding]:
         yield Finding(severity="note", text=f"{cached.path} is never compared with its source; it is equal now")
 
 
-def _other(facts: ModuleFacts, other: Copy, winner: Copy, wanted: Wanted, order: dict[str, int]) -> Iterator[Finding]:
+def _other(
+    facts: ModuleFacts, other: ModuleCopy, winner: ModuleCopy, wanted: Wanted, order: dict[str, int]
+) -> Iterator[Finding]:
     """A copy that loses. Before the winner on sys.path it loses by an accident of its parents: that is no proof."""
     ahead = order.get(other.entry, len(order)) < order.get(winner.entry, len(order))
     if ahead and other.sha256 != wanted.sha256:
@@ -127,7 +129,7 @@ def _distributions(facts: ProbeFacts) -> Iterator[Finding]:
             yield Finding(severity="warning", text=f"an editable installation of {each.origin or each.location}")
 
 
-def _copy(copy: Copy) -> str:
+def _copy(copy: ModuleCopy) -> str:
     by = {"finder": "by the finder ", "PYTHONPATH": "from PYTHONPATH ", ".pth line": "by a line of "}.get(copy.kind)
     return f"{copy.origin} ({by}{copy.detail})" if by else f"{copy.origin} ({copy.kind})"
 
