@@ -43,7 +43,7 @@ def target_upstream(target_python: Path) -> Path:
     the_plan = load_plan(KIT, DEVICES)
     assert the_plan.target is not None
     assert target_python.exists()
-    return demo.make_upstream(the_plan, the_plan.target, KIT, _say)
+    return demo.make_repository(the_plan, the_plan.target, KIT, _say)
 
 
 @pytest.fixture(autouse=True)

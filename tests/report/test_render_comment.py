@@ -36,8 +36,8 @@ NOT_CLAIMS = ("Not established", "Run it again", "Evidence:")
 
 
 def load_judged(folder: Folder) -> loaded_run.LoadedRun:
-    found = loaded_run.read(folder.ledger, folder.run, REGISTRY)
-    return replace(found, run=run_verdict.judged(found))
+    found = loaded_run.load_run(folder.ledger, folder.run, REGISTRY)
+    return replace(found, run=run_verdict.judge_run(found))
 
 
 def draft_comment(folder: Folder, **changes: Any) -> str:
@@ -246,8 +246,8 @@ def on_device(path: Path) -> Folder:
     del folder.stages[-1]
     folder.validate(level_2_cases(), facts={"host": "h1", "boot_id": "b1"})
     inventory = INVENTORY.model_copy(update={"device": "ascend", "versions": {"firmware": "7.1"}})
-    evidence = folder.ledger.evidence(
-        folder.ledger.write("validate/inventory.json", inventory), claim="the device", command="inventory"
+    evidence = folder.ledger.register_evidence(
+        folder.ledger.write_record("validate/inventory.json", inventory), claim="the device", command="inventory"
     )
     folder.stages[-1] = folder.stages[-1].model_copy(update={"evidence": (*folder.stages[-1].evidence, evidence)})
     return folder

@@ -185,8 +185,8 @@ def test_an_altered_comparison_is_not_shown(tmp_path: Path) -> None:
 def test_the_doctor_says_whether_it_is_the_host_of_the_checks(tmp_path: Path, boot: str, words: str) -> None:
     folder = whole(tmp_path)
     facts = {"device": "ascend", "host": "h", "boot_id": boot, "driver": "1", "runtime": "1"}
-    folder.ledger.write("validate/inventory.json", DeviceInventory.model_validate(facts))
-    proof = folder.ledger.evidence(tmp_path / "validate/inventory.json", claim="inventory", command="x")
+    folder.ledger.write_record("validate/inventory.json", DeviceInventory.model_validate(facts))
+    proof = folder.ledger.register_evidence(tmp_path / "validate/inventory.json", claim="inventory", command="x")
     at = [each.stage for each in folder.stages].index("validate")
     stage = folder.stages[at]
     folder.stages[at] = stage.model_copy(update={"evidence": (*stage.evidence, proof)})

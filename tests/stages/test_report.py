@@ -43,7 +43,7 @@ def context(folder: Folder, said: list[str] | None = None) -> Context:
 def finish(folder: Folder, result: StageResult) -> Run:
     """As the runner does it."""
     folder.stages = [each for each in folder.stages if each.stage != result.stage] + [result]
-    run = run_verdict.summarise(folder.run, folder.ledger, REGISTRY)
+    run = run_verdict.summarise_run(folder.run, folder.ledger, REGISTRY)
     folder.ledger.save_run(run)
     return run
 

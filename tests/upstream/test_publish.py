@@ -345,7 +345,7 @@ def test_a_wrong_token_is_told(hub: StandIn, connected: Callable[..., GitHubClie
 
 def test_a_run_that_was_killed_says_nothing_that_could_be_posted(tmp_path: Path, kit: Path) -> None:
     folder = proved(tmp_path / "run")
-    folder.ledger.save_run(run_verdict.unfinished(folder.run))
+    folder.ledger.save_run(run_verdict.mark_unfinished(folder.run))
     loaded = publish.load(tmp_path / "run", REGISTRY, kit)
     assert (loaded.run.outcome, loaded.run.level) == (Outcome.RUNNING, None)
     with pytest.raises(NeedsReview, match="no verdict") as caught:

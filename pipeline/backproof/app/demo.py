@@ -44,9 +44,9 @@ def run_demo(kit: Path | None, out: Path | None, say: Callable[[str], None]) -> 
     device = choose_device(the_plan, kit)
     overlay.recover_all_sites(say)
     python = make_environment(the_plan, target, say)
-    upstream = make_upstream(the_plan, target, kit, say)
+    upstream = make_repository(the_plan, target, kit, say)
     request = execution.Request(folder=folder, kit=str(kit), repo=str(upstream), python=str(python), device=device)
-    return execution.run(request, say), folder
+    return execution.run_pipeline(request, say), folder
 
 
 def find_first_kit(start: Path) -> Path:
@@ -86,7 +86,7 @@ def _require_target(the_plan: Plan, kit: Path) -> Target:
     return the_plan.target
 
 
-def _make_cache_folder(target: Target) -> Path:
+def _cache_folder(target: Target) -> Path:
     key = digest_of({"target": target.model_dump(mode="json"), "python": sys.version_info[:3]})[:16]
     folder = user_cache_path("backproof") / "targets" / key
     folder.mkdir(parents=True, exist_ok=True)
@@ -95,7 +95,7 @@ def _make_cache_folder(target: Target) -> Path:
 
 def make_environment(the_plan: Plan, target: Target, say: Callable[[str], None]) -> Path:
     """Return the interpreter of the target environment; it is made once for what the plan asks for."""
-    folder = _make_cache_folder(target)
+    folder = _cache_folder(target)
     python = folder / "env" / "bin" / "python"
     done = folder / "complete"
     with FileLock(folder / ".lock"):
@@ -105,22 +105,22 @@ def make_environment(the_plan: Plan, target: Target, say: Callable[[str], None])
             done.write_text(f"{target.requirement}\n", encoding="utf-8")
         else:
             say(f"target environment: found in {folder}")
-            _repair_environment(the_plan, target, folder, python, say)
+            _mend_environment(the_plan, target, folder, python, say)
     return python
 
 
-def _repair_environment(the_plan: Plan, target: Target, folder: Path, python: Path, say: Callable[[str], None]) -> None:
+def _mend_environment(the_plan: Plan, target: Target, folder: Path, python: Path, say: Callable[[str], None]) -> None:
     """Install the release again where somebody changed it: the environment belongs to Backproof."""
-    changed = _find_changed_files(the_plan, python)
+    changed = _list_changed(the_plan, python)
     if changed:
         say(f"target environment: not the release's own: {', '.join(changed[:3])}; installing it again")
-        sdist = _fetch_sources(target, folder, python, say)
+        sdist = _fetch_sdist(target, folder, python, say)
         _run_pip(
             python, "install", "--no-deps", "--no-build-isolation", "--force-reinstall", str(sdist), env=target.env
         )
 
 
-def _find_changed_files(the_plan: Plan, python: Path) -> list[str]:
+def _list_changed(the_plan: Plan, python: Path) -> list[str]:
     name = the_plan.install.distribution
     distributions = probe_target(python, distribution=name, service=Service()).facts.distributions
     if not distributions:
@@ -140,12 +140,12 @@ def _build_environment(target: Target, folder: Path, python: Path, say: Callable
     for package in target.packages:
         say(f"target environment: {package}")
         _run_pip(python, "install", package)
-    sdist = _fetch_sources(target, folder, python, say)
+    sdist = _fetch_sdist(target, folder, python, say)
     say(f"target environment: {target.requirement}, without its dependencies")
     _run_pip(python, "install", "--no-deps", "--no-build-isolation", str(sdist), env=target.env)
 
 
-def _fetch_sources(target: Target, folder: Path, python: Path, say: Callable[[str], None]) -> Path:
+def _fetch_sdist(target: Target, folder: Path, python: Path, say: Callable[[str], None]) -> Path:
     """Return the release's source distribution: the package and the upstream repository come from the same file."""
     place = folder / "sdist"
     if not list(place.glob("*.tar.gz")):
@@ -183,9 +183,9 @@ def _run_step(argv: list[str], what: str, next_step: str, env: dict[str, str] | 
     proc.run_process(argv, env=proc.build_environment(extra), timeout=1800).require_success(what, next_step=next_step)
 
 
-def make_upstream(the_plan: Plan, target: Target, kit: Path, say: Callable[[str], None]) -> Path:
+def make_repository(the_plan: Plan, target: Target, kit: Path, say: Callable[[str], None]) -> Path:
     """Return a local upstream: the release's own files on its branch, and the pull request's commits as the kit has them."""
-    folder = _make_cache_folder(target)
+    folder = _cache_folder(target)
     series = sorted((kit / target.series).glob("*.patch"))
     key = digest_of({"branch": the_plan.branch[0].name, "series": [sha256_of(patch) for patch in series]})[:16]
     place = folder / f"upstream-{key}"
@@ -194,16 +194,16 @@ def make_upstream(the_plan: Plan, target: Target, kit: Path, say: Callable[[str]
             say(f"upstream: found in {place}")
             return place / "repo"
         say(f"upstream: making it from the release's own files in {place}")
-        sdist = _fetch_sources(target, folder, folder / "env" / "bin" / "python", say)
+        sdist = _fetch_sdist(target, folder, folder / "env" / "bin" / "python", say)
         builder = Builder.create(place / "repo", date=_DATE)
-        _unpack_sources(sdist, place / "repo")
+        _unpack_sdist(sdist, place / "repo")
         builder.commit_all(f"{target.requirement}, the release's own files", branch=the_plan.branch[0].name)
         builder.apply_series(series, ref=f"refs/pull/{the_plan.upstream.pull}/head")
         (place / "complete").write_text("", encoding="utf-8")
     return place / "repo"
 
 
-def _unpack_sources(sdist: Path, folder: Path) -> None:
+def _unpack_sdist(sdist: Path, folder: Path) -> None:
     with tarfile.open(sdist) as archive:
         for member in archive.getmembers():
             # The archive has one top folder; its files become the repository's root.

@@ -40,7 +40,7 @@ def render_junit(view: RunView) -> str:
 
 def _add_own_tests(text: str, loaded: LoadedRun) -> str:
     """Add the suites of the target's own tests behind our own, where that stage ran and its file holds."""
-    if not loaded.intact(loaded.file(OWN_TESTS)):
+    if not loaded.is_intact(loaded.find_file(OWN_TESTS)):
         return text
     whole = JUnitXml.fromstring(text.encode())
     for suite in JUnitXml.fromfile(str(Path(loaded.folder) / OWN_TESTS)):

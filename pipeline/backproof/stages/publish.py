@@ -37,9 +37,9 @@ def inputs(ctx: Context) -> Mapping[str, Any]:
 
 
 def run(ctx: Context) -> StageResult:
-    options = ctx.option(Options)
+    options = ctx.read_options(Options)
     record = publish(options.client, options.prepared)
     claim = f"the comment was {record.action} at {record.url}"
-    evidence = ctx.keep(record, claim=claim, command="backproof publish --publish")
+    evidence = ctx.keep_record(record, claim=claim, command="backproof publish --publish")
     sentence = f"{record.action} {record.url}"
     return StageResult(stage=NAME, outcome=Outcome.PASS, sentence=sentence, evidence=(evidence,))

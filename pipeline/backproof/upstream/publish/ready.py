@@ -62,11 +62,11 @@ def load(folder: Path, registry: Registry, kit: Path | None = None) -> Loaded:
     said = _run(ledger)
     the_plan = load_plan(kit or Path(said.settings.kit), DEVICES)
     subject.must_be_of_kit(folder, said, the_plan.id)
-    told = loaded_run.read(ledger, loaded_run.before_report(said, registry), registry)
+    told = loaded_run.load_run(ledger, loaded_run.before_report(said, registry), registry)
     return Loaded(
         ledger=ledger,
         plan=the_plan,
-        story=replace(told, run=run_verdict.as_left(said, run_verdict.judged(told))),
+        story=replace(told, run=run_verdict.as_left(said, run_verdict.judge_run(told))),
         said=said,
     )
 
