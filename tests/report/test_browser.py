@@ -28,7 +28,7 @@ pytestmark = pytest.mark.skipif(
 )
 LOGS = 'x</title></svg><img src=x onerror="alert(1)"><script>alert(1)</script><a href="javascript:alert(1)">'
 
-ECHO = "[ERROR] APP(7,python3):2027-02-14-10:00:{second:02d}.000.001 [log_inner.cpp:76]8 build/torch_npu: NPU error, error code is 507011\n"
+SECONDARY = "[ERROR] APP(7,python3):2027-02-14-10:00:{second:02d}.000.001 [log_inner.cpp:76]8 build/torch_npu: NPU error, error code is 507011\n"
 SERVED = "".join(
     f"INFO 02-14 10:00:{second:02d} [loggers.py:259] Engine 000: Avg prompt throughput: 10.0 tokens/s, Avg generation "
     f"throughput: 200.0 tokens/s, Running: 8 reqs, Waiting: 0 reqs, GPU KV cache usage: 12.5%, Prefix cache hit rate: 0.0%\n"
@@ -52,7 +52,7 @@ def with_logs(path: Path) -> Folder:
     logs = path / "logs"
     for rank in range(4):
         (logs / f"rank{rank}").mkdir(parents=True)
-        text = FAULT.format(us=rank, rank=rank, more="") + "".join(ECHO.format(second=n) for n in range(1, 30, 7))
+        text = FAULT.format(us=rank, rank=rank, more="") + "".join(SECONDARY.format(second=n) for n in range(1, 30, 7))
         (logs / f"rank{rank}" / f"plog-{rank}_20270214100000001.log").write_text(text)
     (logs / "server.log").write_text(SERVED)
     folder.stage("triage", evidence=(folder.record("triage", triage([logs])),))
@@ -124,7 +124,7 @@ def test_the_page_has_one_heading_and_named_sections(browser: Browser, pages: di
         assert found.page.get_by_role("heading", level=1).count() == 1
         assert found.page.get_by_role("region", name="The chain of claims").count() == 1
         drawing = found.page.get_by_role("img", name="Timeline of the logs")
-        assert "first scene is in the row" in (drawing.locator("desc").text_content() or "")
+        assert "first fault is in the row" in (drawing.locator("desc").text_content() or "")
         curves = found.page.get_by_role("img", name="Tokens per second of decode")
         assert "failed at 16 at once" in (curves.locator("desc").text_content() or "")
 

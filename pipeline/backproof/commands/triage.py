@@ -26,7 +26,7 @@ def triage_command(*, paths: Sequence[Path], as_json: bool, as_markdown: bool, p
     """Name the first fault in logs, folders or archives, and what only repeats it.
 
     Exit code 1: a first fault was found. 0: the logs were read to their end and hold no error. 4: it could not be told
-    (errors that no rule explains, only echoes, or something that could not be read).
+    (errors that no rule explains, only secondary errors, or something that could not be read).
     """
     from backproof.triage import triage
 

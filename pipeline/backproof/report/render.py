@@ -81,7 +81,7 @@ def render_matrix(matrix: Merged) -> str:
 
 
 def render_triage_page(result: TriageResult) -> str:
-    """Render the result of a triage as one HTML file: the first scene, the timeline, the lines."""
+    """Render the result of a triage as one HTML file: the first fault, the timeline, the lines."""
     env = {f"TOKEN_{index}": value for index, value in enumerate(find_secrets())}
     environment = make_html_environment(lambda value: redact(strip_controls(str(value)[:_LONGEST]), env=env))
     headline, tone = TRIAGE_HEADLINES[result.outcome]

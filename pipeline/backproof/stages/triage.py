@@ -36,9 +36,9 @@ def inputs(ctx: Context) -> Mapping[str, Any]:
 
 def run(ctx: Context) -> StageResult:
     if ctx.plan.triage is None:
-        return _skip_stage("the plan expects no first scene")
+        return _skip_stage("the plan expects no first fault")
     if not _find_files(ctx):
-        return _skip_stage(f"the device {ctx.settings.device} wrote no logs: there is no first scene to compare")
+        return _skip_stage(f"the device {ctx.settings.device} wrote no logs: there is no first fault to compare")
     found = triage(_find_folders(ctx))
     return _make_result(ctx, found)
 
@@ -73,15 +73,15 @@ def _make_result(ctx: Context, found: TriageResult) -> StageResult:
         ),
     )
     outcome, sentence = judge_kind(found, kind=ctx.plan.triage.kind if ctx.plan.triage else "")
-    where = f"{found.first_scene.file}:{found.first_scene.line}" if found.first_scene else ""
+    where = f"{found.first_fault.file}:{found.first_fault.line}" if found.first_fault else ""
     finding = Finding(severity="note", text=found.verdict, where=where)
     return StageResult(stage=NAME, outcome=outcome, sentence=sentence, evidence=evidence, findings=(finding,))
 
 
 def judge_kind(found: TriageResult, *, kind: str) -> tuple[Outcome, str]:
     """The fault of the plan was reproduced on base, or we cannot say that it was."""
-    if found.first_scene is None:
-        return Outcome.INCONCLUSIVE, f"base shows no first scene, the plan expects {kind}: not reproduced"
-    if found.first_scene.kind != kind:
-        return Outcome.INCONCLUSIVE, f"base failed first with {found.first_scene.kind}, the plan expects {kind}"
+    if found.first_fault is None:
+        return Outcome.INCONCLUSIVE, f"base shows no first fault, the plan expects {kind}: not reproduced"
+    if found.first_fault.kind != kind:
+        return Outcome.INCONCLUSIVE, f"base failed first with {found.first_fault.kind}, the plan expects {kind}"
     return Outcome.PASS, f"base failed first with {kind}, as the plan expects"
