@@ -40,7 +40,7 @@ class Matrix(Record):
     include: tuple[Cell, ...]
 
 
-def build_matrix(plan: Plan, repo: str, *, devices: tuple[str, ...] = (), labels: tuple[str, ...] = ()) -> Matrix:
+def make_matrix(plan: Plan, repo: str, *, devices: tuple[str, ...] = (), labels: tuple[str, ...] = ()) -> Matrix:
     """Return the cells of a plan.
 
     Args:
@@ -56,7 +56,7 @@ def build_matrix(plan: Plan, repo: str, *, devices: tuple[str, ...] = (), labels
     chosen = _choose_devices(plan, devices)
     cells = tuple(
         Cell(
-            name=_make_name(f"{branch.name}-{device}"),
+            name=_make_slug(f"{branch.name}-{device}"),
             kit=plan.id,
             branch=branch.name,
             sha=source.branch(branch.name),
@@ -85,5 +85,5 @@ def _choose_devices(plan: Plan, named: tuple[str, ...]) -> tuple[str, ...]:
     return named or tuple(name for name, device in DEVICES.items() if plan.has_checks_under(device.models(plan)))
 
 
-def _make_name(text: str) -> str:
+def _make_slug(text: str) -> str:
     return re.sub(r"[^A-Za-z0-9._]+", "-", text).strip("-.")[:120]
