@@ -36,7 +36,7 @@ def choose(*, identity: str = "", device: str = devices.SCAFFOLDED, release: str
     Raises:
         PlanError: the plan would not take it, or `device` is none.
     """
-    devices.get(device)
+    devices.get_device(device)
     if identity:
         _check_identity(identity)
     if release and not _PINNED.fullmatch(release):
