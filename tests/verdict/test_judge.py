@@ -236,6 +236,9 @@ def failing(*classes: str, **facts: Any) -> TestResult:
     return TestResult(nodeid="t::f", outcome="failed", raised=raised, message="why\nmore", **facts)
 
 
+NO_FIXTURE = Raised(classes=("_pytest.fixtures.FixtureLookupError", "builtins.LookupError"))
+
+
 @pytest.mark.parametrize(
     ("test", "ending"),
     [
@@ -248,6 +251,7 @@ def failing(*classes: str, **facts: Any) -> TestResult:
         (failing("MemoryError", "Exception"), "error"),
         (failing("OSError", "Exception", faults=MTE.faults), "fault"),
         (TestResult(nodeid="t", outcome="error", phase="setup"), "error"),
+        (failing().model_copy(update={"raised": (NO_FIXTURE,)}), "error"),
         (PASSED, "passed"),
         (SKIPPED, "skipped"),
     ],

@@ -25,6 +25,7 @@ _NOT_CARRIED_OUT: Final = frozenset(
         "builtins.ImportError",
         "builtins.MemoryError",
         "builtins.OSError",
+        "_pytest.fixtures.FixtureLookupError",  # raised in the call by `request.getfixturevalue`
         "torch.OutOfMemoryError",
         # Before Python 3.11 these were no OSError; two of them still are none.
         "asyncio.exceptions.TimeoutError",
@@ -33,7 +34,7 @@ _NOT_CARRIED_OUT: Final = frozenset(
         "subprocess.TimeoutExpired",
     }
 )
-"""The host, a module that is not there, or time: raised in the call, they say nothing about the code under test."""
+"""The host, a module or fixture that is not there, or time: raised in the call, they say nothing about the code under test."""
 _BENEATH: Final = frozenset(
     {_NOT_MODELLED, "builtins.MemoryError", "builtins.ConnectionRefusedError", "socket.gaierror"}
 )
