@@ -31,7 +31,7 @@ STUBBORN = (
 OURS = """
 import pathlib, sys, time
 from backproof.adapters import background
-with background.started([sys.executable, "-c", sys.argv[1], sys.argv[2]], log=pathlib.Path(sys.argv[3]), grace=1):
+with background.start_process([sys.executable, "-c", sys.argv[1], sys.argv[2]], log=pathlib.Path(sys.argv[3]), grace=1):
     time.sleep(60)
 """
 VLLM = """
@@ -69,7 +69,9 @@ def gone(pids: list[int], seconds: float = 10) -> bool:
 
 
 def test_what_a_service_started_ends_with_it(tmp_path: Path) -> None:
-    with background.started([sys.executable, "-c", FAMILY, str(tmp_path / "pids")], log=tmp_path / "log") as running:
+    with background.start_process(
+        [sys.executable, "-c", FAMILY, str(tmp_path / "pids")], log=tmp_path / "log"
+    ) as running:
         pids = [int(pid) for pid in wait_for(tmp_path / "pids").split()]
         assert running.code is None
         assert all(lives(pid) for pid in pids)
@@ -77,7 +79,7 @@ def test_what_a_service_started_ends_with_it(tmp_path: Path) -> None:
 
 
 def test_one_that_does_not_listen_is_killed(tmp_path: Path) -> None:
-    with background.started([sys.executable, "-c", STUBBORN], log=tmp_path / "log", grace=0.3) as running:
+    with background.start_process([sys.executable, "-c", STUBBORN], log=tmp_path / "log", grace=0.3) as running:
         wait_for(tmp_path / "log")
     assert running.code == -signal.SIGKILL
 
@@ -95,7 +97,7 @@ def test_a_service_does_not_outlive_us_when_we_are_killed(tmp_path: Path) -> Non
 def test_a_program_that_is_not_there_is_an_error(tmp_path: Path) -> None:
     with (
         pytest.raises(HostError, match="cannot be started"),
-        background.started(["/nonexistent"], log=tmp_path / "log"),
+        background.start_process(["/nonexistent"], log=tmp_path / "log"),
     ):
         pass
 

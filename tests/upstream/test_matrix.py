@@ -101,7 +101,7 @@ def test_hostile_words_of_a_shard_stay_words(tmp_path: Path, kit: Path) -> None:
     folder.pick(Outcome.PERSON)
     folder.stages[0] = folder.stages[0].model_copy(update={"sentence": "x | <img> @ann\n::error::y `"})
     folder.save()
-    text = render.merged(merge.merge([folder.path], kit, REGISTRY))
+    text = render.render_matrix(merge.merge([folder.path], kit, REGISTRY))
     assert "<img>" not in text
     assert "@ann" not in text
     assert "\n::" not in text

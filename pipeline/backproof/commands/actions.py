@@ -60,7 +60,7 @@ def merge_command(*, folders: tuple[Path, ...], kit: Path, out: Path, expected: 
 
     merged = merging.merge(folders, kit, REGISTRY, expected=expected)
     merging.write(merged, out)
-    text = render.merged(merged)
+    text = render.render_matrix(merged)
     print_json(merged) if as_json else print_text(text)
     if actions := actions_job(err=True):
         actions.summarise(text)
@@ -90,7 +90,7 @@ def present(*, folder: Path, kit: Path | None, lang: publish.Language) -> None:
     from backproof.upstream import publish
 
     loaded = publish.load(folder, REGISTRY, kit)
-    text = render.comment(loaded.story, loaded.plan, language=lang)
+    text = render.render_comment(loaded.story, loaded.plan, language=lang)
     actions = actions_job()
     if actions is None:
         print_text(text)

@@ -146,7 +146,7 @@ def _run_target(environment: CheckEnvironment, *args: str, timeout: float, tee: 
     script = Path(str(resources.files("backproof"))) / "target" / "run_check.py"
     env = {**environment.env, "PYTHONDONTWRITEBYTECODE": "1", "PYTHONUNBUFFERED": "1", "PYTHONHOME": None}
     argv = [str(environment.python), str(script), *args]
-    return proc.run(argv, cwd=environment.work, env=proc.environment(env), timeout=timeout, tee=tee)
+    return proc.run_process(argv, cwd=environment.work, env=proc.build_environment(env), timeout=timeout, tee=tee)
 
 
 def _read_result(files: _RequestFiles, done: proc.Completed, job: CheckJob) -> CompletedCheck:

@@ -229,7 +229,7 @@ def _build_member(name: str, size: int) -> tarfile.TarInfo:
 
 def _add_outputs(archive: tarfile.TarFile, notes: list[str]) -> Iterator[CapturedFile]:
     for name, argv in _COMMANDS.items():
-        done = proc.run(argv, timeout=60)
+        done = proc.run_process(argv, timeout=60)
         if done.code != 0:
             notes.append(f"no {name}: `{done.command}` ended with code {done.code}: {done.error_text.strip()[-200:]}")
             continue

@@ -36,7 +36,7 @@ def make_testbed(
         env=env,
         facts=host_facts(ctx),
         session=session,
-        install=lambda arm: arms.installed(ctx, arm),
+        install=lambda arm: arms.install_arm(ctx, arm),
         budget=budget,
         say=ctx.say,
         folder=folder,

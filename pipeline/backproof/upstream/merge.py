@@ -55,8 +55,8 @@ def merge(folders: Sequence[Path], kit: Path, registry: Registry, *, expected: P
 def write(merged: Merged, folder: Path) -> None:
     """merged.json and merged.md."""
     ledger = Ledger(folder)
-    ledger.write("merged.json", merged)
-    ledger.write_text("merged.md", render.merged(merged))
+    ledger.write_record("merged.json", merged)
+    ledger.write_text("merged.md", render.render_matrix(merged))
 
 
 def _runs(folders: Sequence[Path]) -> list[Path]:

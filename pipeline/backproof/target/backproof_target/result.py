@@ -71,7 +71,7 @@ def count_faults(tests: Iterable[dict[str, Any]]) -> dict[str, int]:
 
 
 def fault_records(faults: Iterable[Any]) -> list[dict[str, Any]]:
-    """Bounded, in order: the first fault is the first scene, and a thousand echoes say no more than two hundred."""
+    """Bounded, in order: a thousand secondary errors say no more than two hundred."""
     return [fault.record() for fault in list(faults)[:_MOST_FAULTS]]
 
 

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-    from backproof.adapters.github import Client
-    from backproof.adapters.github.threads import Thread, ThreadComment
+    from backproof.adapters.github import GitHubClient
+    from backproof.adapters.github.threads import ReviewThread, ThreadComment
     from backproof.kit.plan import Plan
     from backproof.upstream.audit.review_requests import Wish
 
@@ -43,31 +43,31 @@ class Subject:
 class _Files:
     """Files of the repository, each read once, a bounded number of them."""
 
-    client: Client
+    client: GitHubClient
     repo: str
     seen: dict[tuple[str, str], str | None] = field(default_factory=dict)
 
     def read(self, path: str, ref: str) -> str | None:
         key = (path, ref)
         if key not in self.seen and len(self.seen) < _CONTENTS:
-            self.seen[key] = pulls.content(self.client, self.repo, path, ref)
+            self.seen[key] = pulls.read_content(self.client, self.repo, path, ref)
         return self.seen.get(key)
 
 
-def examine(client: Client, subject: Subject) -> AuditRecord:
+def examine(client: GitHubClient, subject: Subject) -> AuditRecord:
     """Read the pull request and compare.
 
     Raises:
         RefusedError: GitHub refused what the audit cannot do without.
     """
-    pull = pulls.pull(client, subject.repo, subject.pull)
+    pull = pulls.get_pull(client, subject.repo, subject.pull)
     subject = replace(subject, original=subject.original or pull.original)
     limits: list[str] = []
     requests = _requests(client, subject, pull.head.sha, limits)
     original = _original_text(client, subject, limits)
-    commits = pulls.with_files(client, subject.repo, pulls.commits(client, subject.repo, subject.pull))
-    net = pulls.files(client, subject.repo, subject.pull)
-    runs = pulls.check_runs(client, subject.repo, pull.head.sha)
+    commits = pulls.add_files(client, subject.repo, pulls.list_commits(client, subject.repo, subject.pull))
+    net = pulls.list_files(client, subject.repo, subject.pull)
+    runs = pulls.list_check_runs(client, subject.repo, pull.head.sha)
     record = AuditRecord(
         repo=subject.repo,
         pull=subject.pull,
@@ -92,16 +92,16 @@ def _numbers(subject: Subject) -> tuple[int, ...]:
     return (subject.pull, *((subject.original,) if subject.original else ()))
 
 
-def _original_text(client: Client, subject: Subject, limits: list[str]) -> str | None:
+def _original_text(client: GitHubClient, subject: Subject, limits: list[str]) -> str | None:
     if subject.original is None:
         limits.append(
             "neither the plan nor the text names an original pull request, so which claims are inherited is not known"
         )
         return None
-    return pulls.pull(client, subject.repo, subject.original).text
+    return pulls.get_pull(client, subject.repo, subject.original).text
 
 
-def _requests(client: Client, subject: Subject, head: str, limits: list[str]) -> tuple[ReviewRequest, ...]:
+def _requests(client: GitHubClient, subject: Subject, head: str, limits: list[str]) -> tuple[ReviewRequest, ...]:
     files = _Files(client=client, repo=subject.repo)
     found = [
         each
@@ -110,7 +110,7 @@ def _requests(client: Client, subject: Subject, head: str, limits: list[str]) ->
         for wish in wishes(thread.first.body)
         for each in (_request(files, subject, thread, wish, comment=thread.first, head=head),)
     ]
-    for review in pulls.reviews(client, subject.repo, subject.pull):
+    for review in pulls.list_reviews(client, subject.repo, subject.pull):
         author = review.user.login if review.user else "ghost"
         found += [
             ReviewRequest(
@@ -129,9 +129,9 @@ def _requests(client: Client, subject: Subject, head: str, limits: list[str]) ->
     return tuple(found)
 
 
-def _threads(client: Client, subject: Subject, limits: list[str]) -> tuple[Thread, ...]:
+def _threads(client: GitHubClient, subject: Subject, limits: list[str]) -> tuple[ReviewThread, ...]:
     try:
-        return threads.review_threads(client, subject.repo, subject.pull)
+        return threads.list_review_threads(client, subject.repo, subject.pull)
     except RefusedError as refused:
         if client.named:
             raise
@@ -140,7 +140,7 @@ def _threads(client: Client, subject: Subject, limits: list[str]) -> tuple[Threa
 
 
 def _request(
-    files: _Files, subject: Subject, thread: Thread, wish: Wish, *, comment: ThreadComment, head: str
+    files: _Files, subject: Subject, thread: ReviewThread, wish: Wish, *, comment: ThreadComment, head: str
 ) -> ReviewRequest:
     before = files.read(thread.path, comment.original_commit.oid) if comment.original_commit else None
     kind = wish.kind
@@ -166,7 +166,7 @@ def _request(
     return request.model_copy(update={"in_head": in_head, "in_run": in_run, "closed_by": closed})
 
 
-def _look(wish: Wish, thread: Thread, before: str | None, now: str | None) -> str:
+def _look(wish: Wish, thread: ReviewThread, before: str | None, now: str | None) -> str:
     if now is None:
         return "for-a-person"
     if wish.code.strip():
@@ -175,7 +175,7 @@ def _look(wish: Wish, thread: Thread, before: str | None, now: str | None) -> st
     return gone(old, before, now) if before is not None and old.strip() else "for-a-person"
 
 
-def _old_lines(thread: Thread, before: str | None) -> str:
+def _old_lines(thread: ReviewThread, before: str | None) -> str:
     """The lines that an empty suggestion would delete."""
     last = thread.original_line
     if before is None or last is None:
@@ -184,11 +184,11 @@ def _old_lines(thread: Thread, before: str | None) -> str:
     return "\n".join(before.splitlines()[first - 1 : last])
 
 
-def _python(thread: Thread) -> bool:
+def _python(thread: ReviewThread) -> bool:
     return thread.path.endswith((".py", ".pyi"))
 
 
-def _lines(thread: Thread) -> str:
+def _lines(thread: ReviewThread) -> str:
     last = thread.original_line or thread.line
     first = thread.original_start or last
     return "" if last is None else (f"{first}-{last}" if first != last else str(last))

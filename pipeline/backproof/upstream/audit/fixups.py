@@ -31,7 +31,7 @@ def _added(kit: Path, fixup: Fixup, path: str) -> str:
     file = kit / fixup.file
     if file.suffix == ".toml":
         try:
-            insertion = anchored.load(file)
+            insertion = anchored.load_insertion(file)
         except PlanError:
             return ""
         return insertion.insert if insertion.file == path else ""

@@ -10,7 +10,7 @@ from backproof.records.audit import LaterChange
 from backproof.records.proof import OtherCommit
 
 if TYPE_CHECKING:
-    from backproof.adapters.github import Client
+    from backproof.adapters.github import GitHubClient
     from backproof.adapters.github.issues import Issue
     from backproof.adapters.github.pulls import ChangedFile, Commit
 
@@ -38,11 +38,11 @@ def cancelled(commits: tuple[Commit, ...], net: tuple[ChangedFile, ...]) -> tupl
     return tuple(found)
 
 
-def later(client: Client, repo: str, numbers: tuple[int, ...]) -> tuple[LaterChange, ...]:
+def later(client: GitHubClient, repo: str, numbers: tuple[int, ...]) -> tuple[LaterChange, ...]:
     """Pull requests that name one of these: one search each."""
     found: dict[int, LaterChange] = {}
     for number in numbers:
-        for each in issues.search(client, repo, f'"{number}"', kind="pr"):
+        for each in issues.search_issues(client, repo, f'"{number}"', kind="pr"):
             if each.number not in numbers and _names(each, repo, number):
                 found.setdefault(each.number, _change(each, repo, number))
     order = ("revert", "follow-up", "mention")

@@ -21,8 +21,8 @@ from backproof.verdict import run_verdict
 from backproof.verdict.sentences import HEADLINES
 
 if TYPE_CHECKING:
-    from backproof.adapters.github import Client
-    from backproof.adapters.github.pulls import Pull
+    from backproof.adapters.github import GitHubClient
+    from backproof.adapters.github.pulls import PullRequest
     from backproof.kit.plan import Plan
     from backproof.records.proof import Run
     from backproof.rundir.loaded_run import LoadedRun
@@ -62,11 +62,11 @@ def load(folder: Path, registry: Registry, kit: Path | None = None) -> Loaded:
     said = _run(ledger)
     the_plan = load_plan(kit or Path(said.settings.kit), DEVICES)
     subject.must_be_of_kit(folder, said, the_plan.id)
-    told = loaded_run.read(ledger, loaded_run.before_report(said, registry), registry)
+    told = loaded_run.load_run(ledger, loaded_run.before_report(said, registry), registry)
     return Loaded(
         ledger=ledger,
         plan=the_plan,
-        story=replace(told, run=run_verdict.as_left(said, run_verdict.judged(told))),
+        story=replace(told, run=run_verdict.as_left(said, run_verdict.judge_run(told))),
         said=said,
     )
 
@@ -106,7 +106,7 @@ def must_hold(loaded: Loaded) -> None:
         )
 
 
-def must_be_current(client: Client, loaded: Loaded) -> Pull:
+def must_be_current(client: GitHubClient, loaded: Loaded) -> PullRequest:
     """The branch and the pull request are still those that the run is about.
 
     Raises:
@@ -120,14 +120,14 @@ def must_be_current(client: Client, loaded: Loaded) -> Pull:
             why="[upstream] pull is where the comment would go",
             next_step="add it to plan.toml",
         )
-    pull = pulls.pull(client, upstream.repo, upstream.pull)
+    pull = pulls.get_pull(client, upstream.repo, upstream.pull)
     _open_to_us(pull)
     _on_the_tip(client, loaded)
     _its_commits(client, loaded, upstream.pull)
     return pull
 
 
-def _open_to_us(pull: Pull) -> None:
+def _open_to_us(pull: PullRequest) -> None:
     # A closed backport needs no proof any more; a merged one still does: it is what people run.
     closed = pull.state == "closed" and not pull.merged
     if pull.locked or closed:
@@ -138,7 +138,7 @@ def _open_to_us(pull: Pull) -> None:
         )
 
 
-def _on_the_tip(client: Client, loaded: Loaded) -> None:
+def _on_the_tip(client: GitHubClient, loaded: Loaded) -> None:
     pick = loaded.story.pick
     if pick is None:
         raise HostError(
@@ -146,7 +146,7 @@ def _on_the_tip(client: Client, loaded: Loaded) -> None:
             why="there is no pick/pick.json that holds",
             next_step="make the run again",
         )
-    tip = pulls.branch_tip(client, loaded.plan.upstream.repo, pick.branch)
+    tip = pulls.get_branch_tip(client, loaded.plan.upstream.repo, pick.branch)
     if tip != pick.base:
         raise NeedsReview(
             f"{pick.branch} is at {tip[:12]}, this run is of {pick.base[:12]}",
@@ -155,16 +155,16 @@ def _on_the_tip(client: Client, loaded: Loaded) -> None:
         )
 
 
-def _its_commits(client: Client, loaded: Loaded, number: int) -> None:
+def _its_commits(client: GitHubClient, loaded: Loaded, number: int) -> None:
     """What was picked is upstream's, not somebody's reconstruction, and still part of a pull request of the plan."""
     upstream = loaded.plan.upstream
     picked = loaded.story.pick.commits if loaded.story.pick else ()
-    known = {each.sha for each in pulls.commits(client, upstream.repo, number)}
+    known = {each.sha for each in pulls.list_commits(client, upstream.repo, number)}
     unknown = [each.source for each in picked if each.source not in known]
     if unknown and upstream.original_pull:
-        original = pulls.pull(client, upstream.repo, upstream.original_pull)
+        original = pulls.get_pull(client, upstream.repo, upstream.original_pull)
         known |= {original.merge_commit_sha or ""}
-        known |= {each.sha for each in pulls.commits(client, upstream.repo, upstream.original_pull)}
+        known |= {each.sha for each in pulls.list_commits(client, upstream.repo, upstream.original_pull)}
         unknown = [each for each in unknown if each not in known]
     if unknown:
         raise NeedsReview(
