@@ -235,7 +235,7 @@ def test_an_experiment_is_evidence_of_the_run_and_on_its_page(made: Made) -> Non
     assert "arm makes no difference" in page
     boot = ExperimentsRecord.model_validate_json((made.run / "experiment/experiment.json").read_bytes())
     assert boot.experiments[0].boot_id not in page
-    bundled = bundle.make_bundle(publish.load(made.run, REGISTRY), made.run.with_name("b.tar.gz"))
+    bundled = bundle.make_bundle(publish.load_publishable(made.run, REGISTRY), made.run.with_name("b.tar.gz"))
     assert bundled.verified.replayed.loaded.experiments[0].kind == "switch"
     assert not bundled.verified.replayed.loaded.altered
 

@@ -155,7 +155,7 @@ def test_the_report_shows_it_and_a_second_look_takes_its_place(tmp_path: Path) -
 def test_the_bundle_has_it_and_verifies(tmp_path: Path) -> None:
     run = run_of(tmp_path / "run", kit(tmp_path / "kit"))
     assert call("--run", run).exit_code == 0
-    made = bundle.make_bundle(publish.load(run, REGISTRY), tmp_path / "b.tar.gz")
+    made = bundle.make_bundle(publish.load_publishable(run, REGISTRY), tmp_path / "b.tar.gz")
     files = {file.path for file in made.verified.manifest.files}
     assert "run/doctor/doctor.json" in files
     assert made.verified.replayed.loaded.doctor is not None

@@ -32,7 +32,7 @@ class Prepared:
     intent: comment.CommentPlan
 
 
-def prepare(client: GitHubClient, loaded: Loaded, *, language: Language = "en") -> Prepared:
+def prepare_comment(client: GitHubClient, loaded: Loaded, *, language: Language = "en") -> Prepared:
     """Check everything and read everything; write nothing.
 
     Raises:
@@ -72,7 +72,7 @@ def _must_be_postable(body: str) -> None:
         )
 
 
-def publish(client: GitHubClient, prepared: Prepared) -> PublishRecord:
+def post_comment(client: GitHubClient, prepared: Prepared) -> PublishRecord:
     """Post it, and return what the run folder should keep of it.
 
     Raises:
