@@ -34,7 +34,7 @@ def target_python() -> Path:
         return Path(named)
     the_plan = load_plan(KIT, DEVICES)
     assert the_plan.target is not None
-    return demo.environment(the_plan, the_plan.target, _say)
+    return demo.make_environment(the_plan, the_plan.target, _say)
 
 
 @pytest.fixture(scope="session")
@@ -43,7 +43,7 @@ def target_upstream(target_python: Path) -> Path:
     the_plan = load_plan(KIT, DEVICES)
     assert the_plan.target is not None
     assert target_python.exists()
-    return demo.repository(the_plan, the_plan.target, KIT, _say)
+    return demo.make_repository(the_plan, the_plan.target, KIT, _say)
 
 
 @pytest.fixture(autouse=True)

@@ -246,7 +246,7 @@ def _run_guarded(argv: list[str]) -> int:
     except Exception as error:  # noqa: BLE001 - the one place where a bug of ours is caught
         from backproof.app import crash  # noqa: PLC0415 - not on the way of a run that goes well
 
-        path = crash.write(error, argv)
+        path = crash.write_crash(error, argv)
         why = f"{type(error).__name__}: {error}"
         _write_error(f"error: this is a bug in Backproof\n  why: {why}\n  next: attach {path} to an issue")
         return ExitCode.BUG

@@ -40,11 +40,11 @@ SECRET = "s3cret-of-the-environment"  # noqa: S105 - made up
 
 def loaded(folder: Folder) -> Loaded:
     ledger = folder.save()
-    said = run_verdict.summarise(folder.run, ledger, REGISTRY)
+    said = run_verdict.summarise_run(folder.run, ledger, REGISTRY)
     ledger.save_run(said)
-    ledger.event("start")
-    told = loaded_run.read(ledger, loaded_run.before_report(said, REGISTRY), REGISTRY)
-    return Loaded(ledger=ledger, plan=plan(), story=replace(told, run=run_verdict.judged(told)), said=said)
+    ledger.log_event("start")
+    told = loaded_run.load_run(ledger, loaded_run.before_report(said, REGISTRY), REGISTRY)
+    return Loaded(ledger=ledger, plan=plan(), story=replace(told, run=run_verdict.judge_run(told)), said=said)
 
 
 @pytest.fixture
@@ -316,8 +316,8 @@ def test_evidence_that_was_altered_before_is_carried_as_not_established(tmp_path
     run = loaded(folder)
     (folder.path / "verify" / "complete.json").write_text("altered")
     (folder.path / "verify" / "reached.json").unlink()
-    told = loaded_run.read(run.ledger, loaded_run.before_report(run.said, REGISTRY), REGISTRY)
-    late = replace(run, story=replace(told, run=run_verdict.judged(told)))
+    told = loaded_run.load_run(run.ledger, loaded_run.before_report(run.said, REGISTRY), REGISTRY)
+    late = replace(run, story=replace(told, run=run_verdict.judge_run(told)))
     verified = bundle.make_bundle(late, tmp_path / "b.tar.gz").verified
     assert verified.replayed.loaded.run.outcome == "error"
     assert verified.replayed.loaded.altered == {"verify/complete.json", "verify/reached.json"}
@@ -350,7 +350,7 @@ def test_a_link_in_the_run_folder_is_missing_and_not_followed(tmp_path: Path) ->
 
 def test_no_bundle_of_a_run_that_is_at_work(tmp_path: Path) -> None:
     run = loaded(proved(tmp_path / "run"))
-    with run.ledger.locked(), pytest.raises(HostError, match="another run works"):
+    with run.ledger.hold_lock(), pytest.raises(HostError, match="another run works"):
         bundle.make_bundle(run, tmp_path / "b.tar.gz")
 
 

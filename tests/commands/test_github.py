@@ -13,7 +13,7 @@ from click.testing import CliRunner, Result
 from stories import BASE, SOURCE, proved
 
 from tests.upstream.test_publish import TOKEN, _kit_at
-from tests.upstream.test_similar import SCENE
+from tests.upstream.test_similar import TRIAGE
 
 if TYPE_CHECKING:
     from server import StandIn
@@ -121,7 +121,7 @@ def test_new_and_what_to_do_next(world: StandIn, tmp_path: Path) -> None:
 
 def test_similar(world: StandIn, run: Path, kit: Path, tmp_path: Path) -> None:
     (run / "triage").mkdir()
-    (run / "triage/triage.json").write_text(json.dumps(SCENE))
+    (run / "triage/triage.json").write_text(json.dumps(TRIAGE))
     world.world.issues = [{"number": 3, "title": "507011 \x1b[31m again", "body": "MTE error"}]
     done = call("find", run, "--kit", kit)
     assert "#3 ★★" in done.output

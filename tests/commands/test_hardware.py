@@ -104,7 +104,7 @@ class Made:
             python=str(prepared.target.python),
             device="ascend",
         )
-        execution.run(self.request, lambda _: None, last="install")
+        execution.run_pipeline(self.request, lambda _: None, last="install")
 
     def call(self, command: click.Command, *arguments: str) -> Result:
         return CliRunner().invoke(command, ["--run", str(self.run), *arguments])
@@ -176,7 +176,7 @@ def test_a_budget_and_steps_of_the_command_line(made: Made) -> None:
 
 
 def test_validate_on_a_stand_in_keeps_the_inventory_and_never_passes_for_hardware(made: Made) -> None:
-    run = execution.run(made.request, lambda _: None, first="install", last="validate")
+    run = execution.run_pipeline(made.request, lambda _: None, first="install", last="validate")
     outcomes = {stage.stage: f"{stage.outcome}: {stage.sentence}" for stage in run.stages}
     assert outcomes["verify"].startswith("pass"), outcomes
     inventory = DeviceInventory.model_validate_json((made.run / "validate" / "inventory.json").read_bytes())
@@ -193,12 +193,12 @@ def test_a_card_that_goes_bad_while_checks_run_spoils_every_case(made: Made, fak
         if "arm fixed" in text:
             fake_host.set(health={"0.0": "Alarm"})
 
-    execution.run(made.request, say, first="install", last="validate")
+    execution.run_pipeline(made.request, say, first="install", last="validate")
     record = ValidateRecord.model_validate_json((made.run / "validate" / "validate.json").read_bytes())
     assert len(record.cases) == 3
     assert all("NPU 0 chip 0: health is Alarm" in case.sentence for case in record.cases)
     failed = record.cases[2].model_copy(update={"verdict": "failed", "observed": "fault:x"})
-    assert OUTCOMES[validate._spoiled(failed, "a card went bad").verdict] is Outcome.ERROR
+    assert OUTCOMES[validate._spoil_case(failed, "a card went bad").verdict] is Outcome.ERROR
 
 
 def test_an_experiment_of_one_variable_and_one_of_two(made: Made) -> None:
@@ -235,7 +235,7 @@ def test_an_experiment_is_evidence_of_the_run_and_on_its_page(made: Made) -> Non
     assert "arm makes no difference" in page
     boot = ExperimentsRecord.model_validate_json((made.run / "experiment/experiment.json").read_bytes())
     assert boot.experiments[0].boot_id not in page
-    bundled = bundle.make_bundle(publish.load(made.run, REGISTRY), made.run.with_name("b.tar.gz"))
+    bundled = bundle.make_bundle(publish.load_publishable(made.run, REGISTRY), made.run.with_name("b.tar.gz"))
     assert bundled.verified.replayed.loaded.experiments[0].kind == "switch"
     assert not bundled.verified.replayed.loaded.altered
 

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 def saved(folder: Folder) -> Path:
     """As the runner leaves it: judged."""
     ledger = folder.save()
-    ledger.save_run(run_verdict.summarise(folder.run, ledger, REGISTRY))
+    ledger.save_run(run_verdict.summarise_run(folder.run, ledger, REGISTRY))
     return folder.path
 
 
@@ -163,7 +163,7 @@ def test_diff_says_what_one_run_does_not_have(tmp_path: Path) -> None:
     whole = proved(tmp_path / "whole")
     saved(short), saved(whole)
     (whole.path / "install/install.json").write_text("{}")
-    one, two = (loaded_run.read(each.ledger, each.run, REGISTRY) for each in (short, whole))
+    one, two = (loaded_run.load_run(each.ledger, each.run, REGISTRY) for each in (short, whole))
     found = run_diff.compare_runs(RunView(loaded=one), RunView(loaded=two))
     assert next(each for each in found.changes if each.name == "tree of fixed").before is None
     assert any("install/install.json is missing or altered" in note for note in found.notes)
@@ -210,7 +210,7 @@ def test_the_commands_are_on_the_command_line(name: str) -> None:
 def test_a_sentence_that_goes_to_a_file_is_one_line(tmp_path: Path) -> None:
     folder = saved(proved(tmp_path))
     done = CliRunner(env={"COLUMNS": None}).invoke(show_command, [str(folder)], catch_exceptions=False)
-    sentence = run_verdict.summarise(proved(tmp_path).run, proved(tmp_path).ledger, REGISTRY).sentence
+    sentence = run_verdict.summarise_run(proved(tmp_path).run, proved(tmp_path).ledger, REGISTRY).sentence
     assert len(sentence) > 80
     assert sentence in done.stdout.splitlines()
 
@@ -234,7 +234,7 @@ def test_a_command_that_is_misspelt_is_met_with_the_right_one() -> None:
 
 def test_a_run_that_was_killed_shows_no_verdict(tmp_path: Path) -> None:
     folder = proved(tmp_path)
-    folder.ledger.save_run(run_verdict.unfinished(folder.run))
+    folder.ledger.save_run(run_verdict.mark_unfinished(folder.run))
     text = said(show_command, tmp_path)
     assert "the command has not finished" in text
     assert "PASS" not in text

@@ -105,7 +105,7 @@ def run_of(path: Path, kit: Path) -> Path:
     settings = folder.run.settings.model_copy(update={"kit": str(kit), "python": sys.executable})
     run = folder.run.model_copy(update={"settings": settings})
     folder.ledger.save_run(run)
-    folder.ledger.save_run(run_verdict.summarise(run, folder.ledger, REGISTRY))
+    folder.ledger.save_run(run_verdict.summarise_run(run, folder.ledger, REGISTRY))
     return path
 
 
@@ -135,7 +135,7 @@ def test_with_a_run_the_comparison_is_evidence_and_changes_no_verdict(
     assert judged(run) == before
     stages = {stage["stage"]: stage for stage in json.loads((run / "run.json").read_text())["stages"]}
     assert stages["doctor"]["evidence"][0]["path"] == "doctor/doctor.json"
-    again = run_verdict.summarise(*_reread(run), REGISTRY)
+    again = run_verdict.summarise_run(*_reread(run), REGISTRY)
     assert (again.outcome, again.level) == before[:2], "judged again with it, it is the same"
 
 
@@ -154,7 +154,7 @@ def test_the_report_shows_it_and_a_second_look_takes_its_place(tmp_path: Path) -
     assert [stage.stage for stage in run_record.stages].count("doctor") == 1
     the_plan = load_plan(tmp_path / "kit", DEVICES)
     ctx = context_of(ledger, tmp_path, run_record.settings, loaded_plan=the_plan)
-    runner.execute(ctx, run_record, (report,))
+    runner.run_stages(ctx, run_record, (report,))
     assert "The doctor looked at" in (run / "report.html").read_text()
     assert "doctor" in {stage.stage for stage in _reread(run)[0].stages}
 
@@ -162,7 +162,7 @@ def test_the_report_shows_it_and_a_second_look_takes_its_place(tmp_path: Path) -
 def test_the_bundle_has_it_and_verifies(tmp_path: Path) -> None:
     run = run_of(tmp_path / "run", kit(tmp_path / "kit"))
     assert call("--run", run).exit_code == 0
-    made = bundle.make_bundle(publish.load(run, REGISTRY), tmp_path / "b.tar.gz")
+    made = bundle.make_bundle(publish.load_publishable(run, REGISTRY), tmp_path / "b.tar.gz")
     files = {file.path for file in made.verified.manifest.files}
     assert "run/doctor/doctor.json" in files
     assert made.verified.replayed.loaded.doctor is not None

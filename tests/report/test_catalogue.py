@@ -19,7 +19,7 @@ from full_runs import full
 from jinja2 import Environment, nodes
 from stories import Folder, plan, proved
 
-from tests.report.test_render_comment import ALL, hostile_folder, on_device, told
+from tests.report.test_render_comment import ALL, hostile_folder, load_judged, on_device
 from tests.verdict.test_levels import served_run
 
 if TYPE_CHECKING:
@@ -106,8 +106,8 @@ def hostile(path: Path) -> Folder:
 
 @pytest.mark.parametrize("make", [hostile, on_device, full, served_run, *ALL])
 def test_both_comments_rest_on_the_same_evidence_line_by_line(tmp_path: Path, make: Any) -> None:
-    loaded = told(make(tmp_path))
-    english, chinese = (render.comment(loaded, plan(), language=language) for language in LANGUAGES)
+    loaded = load_judged(make(tmp_path))
+    english, chinese = (render.render_comment(loaded, plan(), language=language) for language in LANGUAGES)
     assert REFERENCES.findall(chinese) == REFERENCES.findall(english)
     assert chinese.count("\n- ") == english.count("\n- ")
     assert chinese.count("\n### ") == english.count("\n### ")
@@ -117,7 +117,7 @@ def test_both_comments_rest_on_the_same_evidence_line_by_line(tmp_path: Path, ma
 def test_no_english_sentence_is_left(tmp_path: Path) -> None:
     folder = full(tmp_path)
     (tmp_path / "verify/loaded.json").write_text("else")
-    text = render.comment(told(folder), plan(), language="zh")
+    text = render.render_comment(load_judged(folder), plan(), language="zh")
     for key, sentence in ENTRIES:
         pieces = [piece for piece, _, _, _ in string.Formatter().parse(sentence.get("en", "")) if len(piece) > 12]
         assert not [piece for piece in pieces if piece in text], key
@@ -126,10 +126,10 @@ def test_no_english_sentence_is_left(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("device", "words"), [("emulator", "等级 2（已仿真）"), ("cpu", "等级 2（已在 CPU 上检查）")])
 def test_the_levels_have_the_names_of_the_device(tmp_path: Path, device: str, words: str) -> None:
-    assert words in render.comment(told(proved(tmp_path, device=device)), plan(), language="zh")
+    assert words in render.render_comment(load_judged(proved(tmp_path, device=device)), plan(), language="zh")
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_a_cut_is_said_in_the_language_of_the_comment(language: Language) -> None:
-    text = render.fit([("findings", "x" * 600), ("verdict", "short")], 300, language)
+    text = render.fit_sections([("findings", "x" * 600), ("verdict", "short")], 300, language)
     assert text.endswith({"en": "report.html of the run._\n", "zh": "report.html。_\n"}[language])

@@ -14,7 +14,7 @@ from backproof.report.patch_diff import pair_files
 from backproof.report.view import RunView
 from stories import FIXED, PICKED, Folder, plan, proved
 
-from tests.report.test_render_comment import told
+from tests.report.test_render_comment import load_judged
 from tests.report.test_render_page import Reader, page
 
 if TYPE_CHECKING:
@@ -31,10 +31,10 @@ def mail(sha: str, **files: str) -> str:
 
 
 def test_each_evidence_stands_once_under_the_narrowest_claim(tmp_path: Path) -> None:
-    story = told(proved(tmp_path))
-    links = build_claim_tree(RunView(loaded=story))
+    loaded = load_judged(proved(tmp_path))
+    links = build_claim_tree(RunView(loaded=loaded))
     shown = [each for link in links for part in (link, *link.parts) for each in part.items]
-    assert sorted(each.number for each in shown) == list(range(1, len(story.run.evidence) + 1))
+    assert sorted(each.number for each in shown) == list(range(1, len(loaded.run.evidence) + 1))
     verify = next(each for each in links if each.name == "verify")
     assert [each.name for each in verify.parts] == ["loaded", "complete", "reached"]
     assert [each.evidence.path for each in verify.parts[0].items] == ["verify/loaded.json"]
@@ -51,14 +51,16 @@ def test_a_claim_opens_to_command_hash_and_excerpt(tmp_path: Path) -> None:
 def test_nothing_is_quoted_from_altered_evidence_and_its_claim_is_not_repeated(tmp_path: Path) -> None:
     folder = proved(tmp_path)
     (tmp_path / "verify/loaded.json").write_text("a lie")
-    story = told(folder)
-    made = Reader(render.page(story, plan())).text
+    loaded = load_judged(folder)
+    made = Reader(render.render_page(loaded, plan())).text
     assert "a lie" not in made
     assert re.search(r"error loaded\s+evidence missing or altered", made)
     assert re.search(r"pass complete\s+complete: 1 of 1 files", made)
-    verify = next(each for each in build_claim_tree(RunView(loaded=story)) if each.name == "verify")
+    verify = next(each for each in build_claim_tree(RunView(loaded=loaded)) if each.name == "verify")
     assert [each.holds for each in verify.parts[0].items] == [False]
-    assert next(each for each in build_claim_tree(RunView(loaded=story)) if each.name == "pick").outcome is Outcome.PASS
+    assert (
+        next(each for each in build_claim_tree(RunView(loaded=loaded)) if each.name == "pick").outcome is Outcome.PASS
+    )
 
 
 def test_an_excerpt_has_the_end_of_a_long_file_and_says_what_is_missing(tmp_path: Path) -> None:

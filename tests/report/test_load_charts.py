@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from stories import Folder, plan, proved
 
-from tests.report.test_render_comment import told
+from tests.report.test_render_comment import load_judged
 from tests.report.test_render_page import Reader
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ def test_every_spot_is_inside_and_more_is_higher(rates: list[float]) -> None:
 
 
 def test_the_page_says_each_number_and_that_no_device_was_there(tmp_path: Path) -> None:
-    made = render.page(told(with_load(tmp_path)), plan())
+    made = render.render_page(load_judged(with_load(tmp_path)), plan())
     read = Reader(made)
     assert read.open == []
     for each in ("1250.5", "70.0, 140.0", "16.0, 0.0, 12.5", "device 5 read outside", "64 at once: the budget ended"):
@@ -85,4 +85,4 @@ def test_a_round_that_took_no_step_draws_nothing_and_is_told(tmp_path: Path) -> 
     whole = ServeRecord(rounds=(a_round(Arm.BASE, observed="error", why="the port was taken"),))
     assert draw_charts(whole) == ()
     folder.stage("serve", evidence=(folder.record("serve", whole),))
-    assert "no step was taken: the port was taken" in Reader(render.page(told(folder), plan())).text
+    assert "no step was taken: the port was taken" in Reader(render.render_page(load_judged(folder), plan())).text

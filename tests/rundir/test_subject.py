@@ -183,7 +183,7 @@ def test_a_run_that_another_process_began_meanwhile_is_not_renamed(job: PlainJob
     assert run is not None
     settings = run.settings.model_copy(update={"branch": OTHER})
     with pytest.raises(PlanError, match="--branch"):
-        execution._current(ledger, load_plan(job.kit, DEVICES), settings)
+        execution._read_current(ledger, load_plan(job.kit, DEVICES), settings)
 
 
 def test_a_run_json_that_cannot_be_read_names_no_subject(job: PlainJob) -> None:
@@ -271,7 +271,7 @@ def test_no_reader_passes_a_run_under_another_name(
 
 def summarised(folder: Folder, **changes: str) -> Any:
     settings = folder.run.settings.model_copy(update=changes)
-    return run_verdict.summarise(folder.run.model_copy(update={"settings": settings}), folder.ledger, REGISTRY)
+    return run_verdict.summarise_run(folder.run.model_copy(update={"settings": settings}), folder.ledger, REGISTRY)
 
 
 def test_the_verdict_names_the_record_and_both_values(tmp_path: Path) -> None:
@@ -286,7 +286,7 @@ def test_the_verdict_names_the_record_and_both_values(tmp_path: Path) -> None:
 def test_it_is_no_fail_of_the_other_branch_either(tmp_path: Path) -> None:
     red = [*three("raw", "fail", "pass", "pass"), case("compute", Arm.FIXED, "fail", "pass", verdict="failed")]
     folder = proved(tmp_path, red, Outcome.FAIL)
-    assert run_verdict.summarise(folder.run, folder.ledger, REGISTRY).outcome is Outcome.FAIL
+    assert run_verdict.summarise_run(folder.run, folder.ledger, REGISTRY).outcome is Outcome.FAIL
     run = summarised(folder, branch=OTHER)
     assert run.outcome is Outcome.ERROR
     assert OTHER in run.sentence

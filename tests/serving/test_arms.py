@@ -242,7 +242,7 @@ def test_the_order_of_the_rounds() -> None:
     ],
 )
 def test_fishers_exact(table: tuple[int, int, int, int], p: float) -> None:
-    assert fisher.exact(*table) == pytest.approx(p)
+    assert fisher.compute_exact_p(*table) == pytest.approx(p)
 
 
 @pytest.mark.parametrize(("text", "seconds"), [("90s", 90), ("45m", 2700), ("1.5h", 5400)])

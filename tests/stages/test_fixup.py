@@ -42,7 +42,7 @@ def landed(tmp_path: Path, repository: Repository, fix: str, files: dict[str, st
     result = fixup.run(ctx)
     assert result.outcome is Outcome.PASS
     assert result.evidence
-    record = ctx.ledger.read("fixup/fixup.json", FixupRecord)
+    record = ctx.ledger.read_record("fixup/fixup.json", FixupRecord)
     assert record is not None
     return ctx, record
 
@@ -107,7 +107,7 @@ def test_a_fixup_cannot_leave_the_worktree(tmp_path: Path, upstream: Repository)
 def test_an_invalid_fixup_names_its_file(tmp_path: Path, text: str) -> None:
     (tmp_path / "bad.toml").write_text(text)
     with pytest.raises(PlanError, match=r"bad\.toml"):
-        anchored.load(tmp_path / "bad.toml")
+        anchored.load_insertion(tmp_path / "bad.toml")
 
 
 @given(
@@ -120,4 +120,6 @@ def test_every_other_byte_stays(before: list[str], after: list[str], newline: st
     lines = ["def f():", *(f"    {each}" for each in [*before, "anchor( 1 )  # here", *after])]
     source = newline.join([*"\n".join(lines).split("\n"), ""]).encode()
     anchor = f"    anchor( 1 )  # here{newline}".encode()
-    assert anchored.insert(source, insertion) == source.replace(anchor, anchor + f"    new(){newline}".encode())
+    assert anchored.insert_statement(source, insertion) == source.replace(
+        anchor, anchor + f"    new(){newline}".encode()
+    )

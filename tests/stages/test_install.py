@@ -30,7 +30,7 @@ def prepared(tmp_path: Path, upstream: Repository) -> Prepared:
 
 
 def _record(prepared: Prepared) -> InstallRecord:
-    record = prepared.ctx.ledger.read("install/install.json", InstallRecord)
+    record = prepared.ctx.ledger.read_record("install/install.json", InstallRecord)
     assert record is not None
     return record
 

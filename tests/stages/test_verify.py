@@ -43,7 +43,7 @@ def _verify(prepared: Prepared, **service: object) -> dict[str, Claim]:
     changed = plan.model_copy(update={"verify": plan.verify.model_copy(update={"service": asked})})
     ctx = replace(prepared.ctx, loaded_plan=changed)
     result = stage.run(ctx)
-    record = ctx.ledger.read("verify/verify.json", VerifyRecord)
+    record = ctx.ledger.read_record("verify/verify.json", VerifyRecord)
     assert record is not None
     assert result.evidence
     assert all(ctx.ledger.holds(each) for each in result.evidence)

@@ -102,7 +102,7 @@ def _on_cpu(made: Prepared, checks: Sequence[Check], said: list[str] | None = No
 
 def _claims(ctx: Context) -> tuple[StageResult, tuple[Claim, ...]]:
     result = stage.run(ctx)
-    record = ctx.ledger.read("verify/verify.json", VerifyRecord)
+    record = ctx.ledger.read_record("verify/verify.json", VerifyRecord)
     assert record is not None
     assert record.arm is Arm.FIXED
     assert all(ctx.ledger.holds(each) for each in result.evidence)
@@ -178,7 +178,7 @@ def test_a_pass_says_and_names_all_that_it_rests_on(made: Prepared) -> None:
         findings=(SAID_ONLY,),
     )
     assert said == ["    which lines works reaches, under cpu"]
-    assert ctx.ledger.read("verify/reached.json", ReachRecord) == ReachRecord(
+    assert ctx.ledger.read_record("verify/reached.json", ReachRecord) == ReachRecord(
         checks=("works",),
         lines=(
             LineReach(path=f"src/{CONV}", line=2, way="executed"),
@@ -410,7 +410,7 @@ def _bare(tmp_path: Path, **verify: Any) -> Context:
 
 def test_what_the_stage_depends_on(tmp_path: Path) -> None:
     ctx = _bare(tmp_path, modules=["demo.more"], reach=["works"])
-    ctx.ledger.write("fixup/fixup.json", FixupRecord(head="1" * 40, head_tree="2" * 40, fixups=(), changes=()))
+    ctx.ledger.write_record("fixup/fixup.json", FixupRecord(head="1" * 40, head_tree="2" * 40, fixups=(), changes=()))
     assert stage.inputs(ctx) == {
         "tree": "2" * 40,
         "python": "/target/python",
@@ -451,7 +451,7 @@ def test_the_plan_narrows_what_a_check_chooses(
     tmp_path: Path, of_the_check: str | None, of_the_plan: str | None, narrowed: str | None
 ) -> None:
     check = _check("works", select=of_the_check)
-    found = stage._narrowed(_bare(tmp_path, reach_select=of_the_plan), check)
+    found = stage._narrow_check(_bare(tmp_path, reach_select=of_the_plan), check)
     assert found == check.model_copy(update={"select": narrowed})
 
 

@@ -3,7 +3,7 @@
 # why the case exists
 kind: mte-out-of-range        (null: nothing happened; also device, rank, kernel, code)
 == rank0/plog-31_20270214100000001.log
-! the first scene    s its detail    p pointer    e echo    n noise    u unknown    . none of these
+! the first fault    s its detail    p pointer    e secondary error    n noise    u unknown    . none of these
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from pathlib import Path
 
 from checkout import TESTS
 
-SIGNS = {"!": "first", "s": "scene", "p": "pointer", "e": "echo", "n": "noise", "u": "unknown"}
+SIGNS = {"!": "first", "s": "detail", "p": "pointer", "e": "secondary", "n": "noise", "u": "unknown"}
 FOLDER = TESTS / "triage" / "cases"
 
 

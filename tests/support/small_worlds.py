@@ -63,7 +63,7 @@ def entry(**given: object) -> Entry:
 
 
 def record(
-    role: Role | str = "first-scene",
+    role: Role | str = "first-fault",
     at: float | None = 0.0,
     *,
     kind: str | None = None,
@@ -92,7 +92,7 @@ def record(
 
 @cache
 def _bare(role: str) -> Rule:
-    return Rule.model_validate(rule("echo").model_dump() | {"role": role, "id": role})
+    return Rule.model_validate(rule("secondary").model_dump() | {"role": role, "id": role})
 
 
 def life(created: float | None = None, last: float | None = None) -> Life:

@@ -148,11 +148,11 @@ class Folder:
         return result
 
     def proof(self, relative: str, text: str, claim: str, command: str = "git log") -> Evidence:
-        return self.ledger.evidence(self.ledger.write_text(relative, text), claim=claim, command=command)
+        return self.ledger.register_evidence(self.ledger.write_text(relative, text), claim=claim, command=command)
 
     def record(self, name: str, record: Record, command: str = "backproof") -> Evidence:
-        return self.ledger.evidence(
-            self.ledger.write(f"{name}/{name}.json", record), claim=f"what {name} did", command=command
+        return self.ledger.register_evidence(
+            self.ledger.write_record(f"{name}/{name}.json", record), claim=f"what {name} did", command=command
         )
 
     def pick(self, outcome: Outcome = Outcome.PASS, *, commit: dict[str, Any] | None = None, **changes: Any) -> None:

@@ -1,4 +1,4 @@
-"""Every kind of failure as a story: the first scene exact, every other line in its class."""
+"""Every kind of failure as a story: the first fault exact, every other line in its class."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ SAMPLES = ROOT.parent / "shared" / "cases"
 
 
 def differences(story: Story, result: TriageResult) -> list[str]:
-    first = result.first_scene
+    first = result.first_fault
     found: dict[str, tuple[str, ...]] = {"first": (f"{first.file}:{first.line}",) if first else ()}
     found |= dict(result.lists())
     wrong = [
@@ -49,11 +49,11 @@ def test_story(story: Story, tmp_path: Path) -> None:
     story.write(tmp_path)
     result = triage([tmp_path])
     assert differences(story, result) == []
-    assert result.outcome == story.head.get("outcome", "healthy" if story.head["kind"] is None else "first-scene")
+    assert result.outcome == story.head.get("outcome", "healthy" if story.head["kind"] is None else "first-fault")
 
 
 def test_stories_cover_every_sign() -> None:
-    for name in ("first", "scene", "pointer", "echo", "noise"):
+    for name in ("first", "detail", "pointer", "secondary", "noise"):
         assert sum(bool(story.lines[name]) for story in STORIES) > 1, name
 
 
@@ -77,9 +77,9 @@ def test_compressed_files(tmp_path: Path) -> None:
         path.with_name(path.name + ".gz").write_bytes(gzip.compress(path.read_bytes()))
         path.unlink()
     result = triage([tmp_path])
-    assert result.first_scene is not None
-    assert result.first_scene.file == "rank_1/plog-32_20270214100000001.log.gz"
-    assert result.first_scene.line == 2
+    assert result.first_fault is not None
+    assert result.first_fault.file == "rank_1/plog-32_20270214100000001.log.gz"
+    assert result.first_fault.line == 2
 
 
 def test_several_paths_keep_their_names(tmp_path: Path) -> None:
@@ -107,8 +107,8 @@ def test_archive_names_are_only_labels(tmp_path: Path) -> None:
         link.type, link.linkname = tarfile.SYMTYPE, "/etc/passwd"
         archive.addfile(link)
     result = triage([packed])
-    assert result.first_scene is not None
-    assert result.first_scene.file == "escaped.log"
+    assert result.first_fault is not None
+    assert result.first_fault.file == "escaped.log"
     assert [path.name for path in tmp_path.iterdir()] == ["evil.tar"]
     assert any("link.log" in note for note in result.notes)
 
@@ -118,8 +118,8 @@ def test_archive_names_are_only_labels(tmp_path: Path) -> None:
 def test_sample(folder: Path) -> None:
     expected = json.loads((folder / "expect.json").read_text("utf-8"))
     result = triage([folder])
-    first = result.first_scene
+    first = result.first_fault
     assert expected["first_scene"] == (first and {"file": first.file, "line": first.line, "kind": first.kind})
-    for name in ("scene", "pointer", "echo", "noise"):
-        assert sorted(dict(result.lists())[name]) == sorted(expected[f"{name}_lines"])
+    for name, key in (("detail", "scene"), ("pointer", "pointer"), ("secondary", "echo"), ("noise", "noise")):
+        assert sorted(dict(result.lists())[name]) == sorted(expected[f"{key}_lines"])
     assert (result.device, result.rank, result.code) == (expected["device"], expected["rank"], expected["code"])

@@ -20,7 +20,7 @@ NEW = """
 [[rule]]
 id = "frob-jam"
 pattern = 'the frobnicator is jammed'
-role = "first-scene"
+role = "first-fault"
 kind = "driver"
 meaning = "jam"
 example = '[ERROR] FV(520,):2027-02-14-10:00:00.000.000 [frob.cc:12]520 Frob:the frobnicator is jammed'
@@ -63,11 +63,11 @@ def test_a_new_rule_is_one_table(tmp_path: Path) -> None:
         ),
         ("Frob:fine", "Frob:the frobnicator is jammed", r"frob-jam: matches its counterexample"),
         ('kind = "driver"', 'kind = "drivr"', r"frob-jam: kind 'drivr' is not in kinds\.toml"),
-        ('kind = "driver"\n', "", r"frob-jam: a first scene needs a kind"),
+        ('kind = "driver"\n', "", r"frob-jam: a first fault needs a kind"),
         (
             'kind = "driver"\nmeaning = "jam"\nexample = \'[ERROR]',
             'meaning = "jam"\nexample = \'[INFO]',
-            r"frob-jam: a first scene needs a kind; frob-jam: does not match its example",
+            r"frob-jam: a first fault needs a kind; frob-jam: does not match its example",
         ),
         ("pattern = 'the", "pattern = '(the", r"frob-jam: missing \): \(the frobnicator is jammed"),
         ('meaning = "jam"', 'meening = "jam"', r"99-new\.toml: (?s:.*)meening(?s:.*)"),
@@ -109,7 +109,7 @@ def table(name: str, **changed: str) -> str:
     rule = {
         "id": name,
         "pattern": name,
-        "role": "echo",
+        "role": "secondary",
         "meaning": "é",
         "example": f"[ERROR] FV(5,):x {name}",
         "counterexample": "nothing",

@@ -54,7 +54,7 @@ def test_every_story_renders(tmp_path: Path) -> None:
         result = triage([folder])
         out = io.StringIO()
         terminal.show(result, Console(file=out, width=120))
-        first = result.first_scene
+        first = result.first_fault
         for text in (markdown.render(result), out.getvalue().replace("\n", "")):
             assert (first is None) or first.kind in text
 
@@ -65,6 +65,6 @@ def test_json_goes_round(tmp_path: Path) -> None:
     assert TriageResult.model_validate_json(text) == result
     top = json.loads(text)
     assert top["schema_version"] == 2
-    assert set(top["first_scene"]) >= {"file", "line", "kind"}
+    assert set(top["first_fault"]) >= {"file", "line", "kind"}
     documented = (ROOT / "docs" / "triage.md").read_text("utf-8")
     assert [name for name in TriageResult.model_fields if f"`{name}`" not in documented] == []

@@ -20,7 +20,7 @@ from backproof.report import render
 from backproof.stages import REGISTRY
 from backproof.stages import publish as posting
 from backproof.upstream import publish
-from backproof.upstream.audit import Subject, examine
+from backproof.upstream.audit import Subject, examine_pull
 from backproof.upstream.publish.ready import must_hold
 from backproof.verdict import run_verdict
 from hypothesis import HealthCheck, given, settings
@@ -76,12 +76,12 @@ def saved(folder: Folder) -> Path:
 
 
 def prepare(client: GitHubClient, path: Path, kit: Path, **options: Any) -> publish.Prepared:
-    return publish.prepare(client, publish.load(path, REGISTRY, kit), **options)
+    return publish.prepare_comment(client, publish.load_publishable(path, REGISTRY, kit), **options)
 
 
 def post(client: GitHubClient, path: Path, kit: Path) -> str:
-    loaded = publish.load(path, REGISTRY, kit)
-    options = posting.Options(client=client, prepared=publish.prepare(client, loaded))
+    loaded = publish.load_publishable(path, REGISTRY, kit)
+    options = posting.Options(client=client, prepared=publish.prepare_comment(client, loaded))
     record = execution.add_beside(path, lambda _: None, posting, options, kit=str(kit))
     assert isinstance(record, PublishRecord)
     return record.action
@@ -210,11 +210,11 @@ def test_without_a_token_the_dry_run_still_tells(
     upstream_state: StandIn, connected: Callable[..., GitHubClient], tmp_path: Path, kit: Path
 ) -> None:
     nobody = connected(upstream_state, token=None)
-    loaded = publish.load(saved(proved(tmp_path / "run")), REGISTRY, kit)
-    prepared = publish.prepare(nobody, loaded)
+    loaded = publish.load_publishable(saved(proved(tmp_path / "run")), REGISTRY, kit)
+    prepared = publish.prepare_comment(nobody, loaded)
     assert prepared.intent.action == "create"
     with pytest.raises(GitHubError, match="no token"):
-        publish.publish(nobody, prepared)
+        publish.post_comment(nobody, prepared)
 
 
 def test_the_audit_is_part_of_the_comment(
@@ -222,7 +222,7 @@ def test_the_audit_is_part_of_the_comment(
 ) -> None:
     upstream_state.world.pulls[7]["body"] = "No separate run was performed; CI is the vehicle. Tested on Atlas 800I A3."
     folder = proved(tmp_path / "run")
-    record = examine(client, Subject(repo="example/project", pull=7))
+    record = examine_pull(client, Subject(repo="example/project", pull=7))
     folder.stage("audit", evidence=(folder.record("audit", record),))
     body = prepare(client, saved(folder), kit).draft.body
     assert "The pull request says, of itself: No separate run was performed" in body
@@ -231,9 +231,9 @@ def test_the_audit_is_part_of_the_comment(
 
 def test_an_audit_alone_is_no_pass(upstream_state: StandIn, client: GitHubClient, tmp_path: Path, kit: Path) -> None:
     folder = Folder(tmp_path / "run")
-    record = examine(client, Subject(repo="example/project", pull=7))
+    record = examine_pull(client, Subject(repo="example/project", pull=7))
     folder.stage("audit", evidence=(folder.record("audit", record),))
-    assert publish.load(saved(folder), REGISTRY, kit).run.outcome is Outcome.ERROR
+    assert publish.load_publishable(saved(folder), REGISTRY, kit).run.outcome is Outcome.ERROR
 
 
 def test_hosts_and_people_stay_at_home(
@@ -254,8 +254,8 @@ def test_hostile_text_stays_text(tmp_path_factory: pytest.TempPathFactory, text:
     """What GitHub would show: no link, image, HTML, mention or reference that came from outside, and one marker."""
     root = tmp_path_factory.mktemp("hostile")
     folder = hostile_folder(root / "run", f"{text}\n<!-- backproof:1 kit=x --> @ann #1 ::set-output name=x::y")
-    loaded = publish.load(saved(folder), REGISTRY, _kit_at(root / "kit"))
-    body = render.comment(loaded.story, loaded.plan)
+    loaded = publish.load_publishable(saved(folder), REGISTRY, _kit_at(root / "kit"))
+    body = render.render_comment(loaded.story, loaded.plan)
     assert len(body) <= 60_000
     assert read_marker({"id": 1, "html_url": "u", "body": body, "user": None}) is None
     tokens = [
@@ -345,8 +345,8 @@ def test_a_wrong_token_is_told(hub: StandIn, connected: Callable[..., GitHubClie
 
 def test_a_run_that_was_killed_says_nothing_that_could_be_posted(tmp_path: Path, kit: Path) -> None:
     folder = proved(tmp_path / "run")
-    folder.ledger.save_run(run_verdict.unfinished(folder.run))
-    loaded = publish.load(tmp_path / "run", REGISTRY, kit)
+    folder.ledger.save_run(run_verdict.mark_unfinished(folder.run))
+    loaded = publish.load_publishable(tmp_path / "run", REGISTRY, kit)
     assert (loaded.run.outcome, loaded.run.level) == (Outcome.RUNNING, None)
     with pytest.raises(NeedsReview, match="no verdict") as caught:
         must_hold(loaded)

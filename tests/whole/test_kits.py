@@ -91,13 +91,13 @@ def test_the_series_has_nothing_of_the_target_but_context(kit: Path) -> None:
 def sources(kit: Path, target_python: Path) -> Path:
     """The release's source distribution, fetched with an interpreter that has what building its metadata needs."""
     target = _target(load_plan(kit, DEVICES))
-    return demo._sdist(target, demo._cache(target), target_python, _say)
+    return demo._fetch_sdist(target, demo._cache_folder(target), target_python, _say)
 
 
 @pytest.mark.target
 def test_the_series_fits_the_release(kit: Path, sources: Path, tmp_path: Path) -> None:
     builder = Builder.create(tmp_path / "repo", date=demo._DATE)
-    demo._unpack(sources, tmp_path / "repo")
+    demo._unpack_sdist(sources, tmp_path / "repo")
     builder.commit_all("the release", branch="release")
     series = _series(kit)
     builder.apply_series(series, ref="refs/pull/1/head")
@@ -117,7 +117,7 @@ def small(kit: Path) -> tuple[Path, Path]:
     target = _target(the_plan)
     if any(each.startswith("torch==") for each in target.packages):
         pytest.skip("its target environment is large; `backproof demo` runs it")
-    return demo.environment(the_plan, target, _say), demo.repository(the_plan, target, kit, _say)
+    return demo.make_environment(the_plan, target, _say), demo.make_repository(the_plan, target, kit, _say)
 
 
 @pytest.mark.target
@@ -131,7 +131,7 @@ def test_a_kit_with_a_small_target_passes(kit: Path, small: tuple[Path, Path], t
         python=str(python),
         device=demo.device_of(the_plan, kit),
     )
-    done = execution.run(request, _say)
+    done = execution.run_pipeline(request, _say)
     assert (done.outcome, done.level) == (Outcome.PASS, Level.EMULATED)
     assert [done.arms[arm].outcome for arm in (Arm.BASE, Arm.PICK, Arm.FIXED)] == [
         Outcome.FAIL,

@@ -50,7 +50,7 @@ RULE = f"""
 [[rule]]
 id = 'flux-empty'
 pattern = 'flux capacitor is empty'
-role = 'first-scene'
+role = 'first-fault'
 kind = 'aicore'
 weight = 90
 meaning = 'the flux capacitor ran out'
@@ -175,12 +175,12 @@ def test_a_rule(checkout: Checkout) -> None:
     log = checkout.folder / "plog-700_20270214100000001.log"
     log.write_text(LINE + "\n")
     before = json.loads(checkout.backproof("triage", log, "--json", code=4))
-    assert (before["first_scene"], before["unknown_lines"]) == (None, [f"{log.name}:1"])
+    assert (before["first_fault"], before["unknown_lines"]) == (None, [f"{log.name}:1"])
     checkout.add("pipeline/backproof/triage/rules/10-runtime.toml", RULE)
     checkout.add("tests/triage/cases/flux.case", STORY)
     assert "every rule holds" in checkout.backproof("rules", "test")
     after = json.loads(checkout.backproof("triage", log, "--json", code=1))
-    assert (after["first_scene"]["line"], after["unknown_lines"]) == (1, [])
+    assert (after["first_fault"]["line"], after["unknown_lines"]) == (1, [])
     assert checkout.count_passed("tests/triage/test_cases.py", "-k", "flux") == 2
 
 

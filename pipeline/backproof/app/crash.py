@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 
-def write(error: BaseException, argv: Sequence[str]) -> Path:
+def write_crash(error: BaseException, argv: Sequence[str]) -> Path:
     """Write the crash file and return its path; on a full or read-only state folder, a temporary one."""
     trace = "".join(traceback.format_exception(error))
     text = (

@@ -51,7 +51,7 @@ def make_bundle(loaded: Loaded, file: Path) -> WrittenBundle:
         HostError: the run is too large or too strange for a bundle, or another run works there.
     """
     try:
-        with loaded.ledger.locked():
+        with loaded.ledger.hold_lock():
             data = _build_bundle(loaded)
         write_atomic(file, data)
     except InvalidBundleError as error:

@@ -29,12 +29,12 @@ class RunMask:
     def of_run(cls, run: LoadedRun) -> RunMask:
         settings = run.run.settings
         more = [(settings.kit, "KIT"), (str(Path(settings.python).parent.parent), "TARGET")]
-        places = {*render.places(run), *((path, word) for path, word in more if path.count("/") > 1)}
+        places = {*render.list_local_paths(run), *((path, word) for path, word in more if path.count("/") > 1)}
         # With its slash: the home of root is one short word, which may begin others.
         places |= {(f"{home}/", "~/")} if (home := str(Path.home())) != "/" else set()
         # The longest first: a folder must not be taken out of a path below it.
         ordered = sorted(places, key=lambda place: (-len(place[0]), place))
-        return cls(places=tuple(ordered), names=render.names(run))
+        return cls(places=tuple(ordered), names=render.list_host_names(run))
 
     def mask_file(self, name: str, data: bytes) -> bytes:
         """Return the content as others may have it. Bytes that are no text come through as they are."""

@@ -38,7 +38,7 @@ class ReplayedRun:
 
     @property
     def comment(self) -> str:
-        return render.comment(self.loaded, self.plan, hide=render.as_it_is)
+        return render.render_comment(self.loaded, self.plan, hide=render.hide_controls_only)
 
     @property
     def recorded_evidence(self) -> tuple[Evidence, ...]:
@@ -59,15 +59,15 @@ def replay_run(manifest: Manifest, files: Mapping[str, bytes]) -> ReplayedRun:
     records = {
         kind: read_record(files, f"{RUN}{path}", kind)
         for kind, path in record_paths(REGISTRY).items()
-        if path not in altered and bare.file(path)
+        if path not in altered and bare.find_file(path)
     }
     loaded = LoadedRun(run=before_report(recorded, REGISTRY), registry=REGISTRY, records=records)
     # Evidence of claims and cases is only known once their records are read.
     altered = _find_altered(loaded, originals)
     path = patch_paths(REGISTRY)[0]
-    patch = "" if path in altered or not bare.file(path) else files[f"{RUN}{path}"].decode("utf-8", "replace")
+    patch = "" if path in altered or not bare.find_file(path) else files[f"{RUN}{path}"].decode("utf-8", "replace")
     loaded = replace(loaded, altered=altered, patch=patch[:_PATCH_LIMIT])
-    run = run_verdict.as_left(recorded, run_verdict.judged(loaded))
+    run = run_verdict.as_left(recorded, run_verdict.judge_run(loaded))
     return ReplayedRun(loaded=replace(loaded, run=run), plan=read_record(files, PLAN, Plan), recorded=recorded)
 
 

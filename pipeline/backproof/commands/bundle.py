@@ -46,7 +46,7 @@ def _make(folder: Path, out: Path | None, kit: Path | None) -> None:
 
     place = folder.absolute()
     file = out or place.with_name(f"{place.name}.bundle.tar.gz")
-    written = bundle.make_bundle(publish.load(folder, REGISTRY, kit), file)
+    written = bundle.make_bundle(publish.load_publishable(folder, REGISTRY, kit), file)
     manifest = written.verified.manifest
     redacted = sum(entry.redacted for entry in manifest.files)
     print_line(f"{written.sha256}  {written.file}")

@@ -40,7 +40,7 @@ def audit(*, subject: str, folder: Path | None, as_json: bool) -> None:
     from backproof.app import execution
     from backproof.records.audit import AuditRecord
     from backproof.stages import audit as auditing
-    from backproof.upstream.audit import examine
+    from backproof.upstream.audit import examine_pull
     from backproof.upstream.connection import connect
 
     examined = _subject(subject, folder)
@@ -49,7 +49,7 @@ def audit(*, subject: str, folder: Path | None, as_json: bool) -> None:
             folder, say, auditing, auditing.Options(client=connect(), subject=examined, named=subject)
         )
     else:
-        record = examine(connect(), examined)
+        record = examine_pull(connect(), examined)
     assert isinstance(record, AuditRecord)  # noqa: S101 - the stage's own record
     print_json(record) if as_json else _print_audit(record)
     sys.exit(ExitCode.PERSON if _open(record) else ExitCode.PASS)
@@ -143,8 +143,8 @@ def publish_command(*, folder: Path, kit: Path | None, really: bool, lang: publi
     from backproof.upstream.connection import connect
 
     client = connect()
-    loaded = publish.load(folder, REGISTRY, kit)
-    prepared = publish.prepare(client, loaded, language=lang)
+    loaded = publish.load_publishable(folder, REGISTRY, kit)
+    prepared = publish.prepare_comment(client, loaded, language=lang)
     if not really:
         _print_prepared(prepared)
         return
@@ -153,7 +153,7 @@ def publish_command(*, folder: Path, kit: Path | None, really: bool, lang: publi
     assert isinstance(record, PublishRecord)  # noqa: S101 - the stage's own record
     print_line(f"{record.action}: {record.url}")
     if actions := actions_job():
-        actions.output(comment_url=record.url)
+        actions.set_outputs(comment_url=record.url)
 
 
 def _print_prepared(prepared: Prepared) -> None:
@@ -180,7 +180,7 @@ def find_command(*, folder: Path, kit: Path | None, fault: Path | None, model: s
     from backproof.upstream import publish, similar
     from backproof.upstream.connection import connect
 
-    the_plan = publish.load(folder, REGISTRY, kit).plan
+    the_plan = publish.load_publishable(folder, REGISTRY, kit).plan
     default = folder / REGISTRY.path_of(TriageResult)
     fault = fault or (default if default.is_file() else None)
     wanted = similar.fingerprint(the_plan, fault, model=model, mode=mode)

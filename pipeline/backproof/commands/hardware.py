@@ -146,7 +146,7 @@ def experiment(
     from backproof.serving.experiments import conduct as conducting
     from backproof.stages import experiment as experiments
 
-    with execution.opened(execution.Request(folder=folder, **options), say) as ctx:
+    with execution.open_run(execution.Request(folder=folder, **options), say) as ctx:
         chosen: Experiment = _require_one(
             [table for table in ctx.plan.experiment if table.id == name], name, "[[experiment]]"
         )
@@ -158,7 +158,7 @@ def experiment(
             experiment=chosen, serve=served, budget=time_budget.parse_budget(span), model=model
         )
         runner.add_beside(replace(ctx, options=stage_options), experiments)
-        record = next(item for item in ctx.need(ExperimentsRecord).experiments if item.id == name)
+        record = next(item for item in ctx.require_record(ExperimentsRecord).experiments if item.id == name)
     print_json(record) if as_json else text.print_experiment(record)
     sys.exit(record.outcome.exit_code)
 

@@ -210,7 +210,7 @@ def reproduce_command(*, folder: Path) -> None:
 
     # Bytes: a fix-up may hold a file that is not UTF-8.
     ledger = Ledger(folder)
-    loaded = loaded_run.read(ledger, loaded_run.require_run(ledger), REGISTRY)
+    loaded = loaded_run.load_run(ledger, loaded_run.require_run(ledger), REGISTRY)
     print_exact(reproduce.script(ledger, loaded))
 
 

@@ -45,12 +45,12 @@ def run(*, path: Path, out: Path | None, undo: bool, force: bool, as_json: bool,
     folder, kit = _locate(path, out)
     request = execution.Request(folder=folder, kit=kit, **options)
     if undo:
-        print_line(execution.undo(request, say, force=force))
+        print_line(execution.undo_overlay(request, say, force=force))
     elif only:
         _finish_stage(execution.run_alone(request, say, only), only, as_json=as_json)
     else:
         first, last = first or execution.NAMES[0], last or execution.NAMES[-1]
-        finish_run(execution.run(request, say, first=first, last=last), folder, as_json=as_json)
+        finish_run(execution.run_pipeline(request, say, first=first, last=last), folder, as_json=as_json)
 
 
 def _locate(path: Path, out: Path | None) -> tuple[Path, str | None]:
@@ -78,5 +78,5 @@ def demo_command(*, kit: Path | None, out: Path | None, as_json: bool) -> None:
     """Run KIT (by default the first under patches/) on a device without hardware, target environment included."""
     from backproof.app import demo
 
-    done, folder = demo.run(kit, out, say)
+    done, folder = demo.run_demo(kit, out, say)
     finish_run(done, folder, as_json=as_json)

@@ -32,7 +32,7 @@ def show_command(*, folder: Path, name: str | None, as_json: bool) -> None:
     from backproof.rundir import listing
 
     if name is None and not (folder / "run.json").is_file():
-        runs = listing.runs(folder)
+        runs = listing.list_runs(folder)
         print_json(runs) if as_json else run.print_runs(runs)
         if not (runs.runs or as_json):
             print_line(f"no run in {folder}")
@@ -77,8 +77,8 @@ def _read_view(folder: Path) -> RunView:
 
     ledger = Ledger(folder)
     run = loaded_run.require_run(ledger)
-    judged = run_verdict.summarise(run, ledger, REGISTRY)
-    return RunView(loaded=loaded_run.read(ledger, run_verdict.as_left(run, judged), REGISTRY))
+    judged = run_verdict.summarise_run(run, ledger, REGISTRY)
+    return RunView(loaded=loaded_run.load_run(ledger, run_verdict.as_left(run, judged), REGISTRY))
 
 
 def _find_stage(view: RunView, name: str) -> StageView:
@@ -95,7 +95,7 @@ def _find_stage(view: RunView, name: str) -> StageView:
 def _list_stage_facts(view: RunView, result: StageResult) -> dict[str, Any]:
     """Return the stage's result, what its record says, and which of its evidence does not hold."""
     kind = view.loaded.registry.record_of(result.stage)
-    record = view.loaded.record(kind) if kind else None
+    record = view.loaded.find_record(kind) if kind else None
     return {
         "schema_version": 1,
         "stage": _dump(result),

@@ -26,7 +26,7 @@ def triage_command(*, paths: Sequence[Path], as_json: bool, as_markdown: bool, p
     """Name the first fault in logs, folders or archives, and what only repeats it.
 
     Exit code 1: a first fault was found. 0: the logs were read to their end and hold no error. 4: it could not be told
-    (errors that no rule explains, only echoes, or something that could not be read).
+    (errors that no rule explains, only secondary errors, or something that could not be read).
     """
     from backproof.triage import triage
 
@@ -61,4 +61,4 @@ def _write_page(path: Path, found: TriageResult) -> None:
     from backproof.report import render
     from backproof.rundir import ledger
 
-    ledger.write_atomic(path, render.triage_page(found).encode())
+    ledger.write_atomic(path, render.render_triage_page(found).encode())

@@ -27,12 +27,12 @@ def amended(simulator: Simulator, tree: str, fixups: Sequence[Path]) -> str:
 
 
 def _inserted(simulator: Simulator, tree: str, fixup: Path) -> str:
-    insertion = anchored.load(fixup)
+    insertion = anchored.load_insertion(fixup)
     old = simulator.objects.entry(tree, insertion.file)
     text = simulator.objects.file(tree, insertion.file)
     if old is None or text is None:
         raise _misplaced(fixup, f"the picked tree has no file {insertion.file}")
-    changed = anchored.insert(text, insertion)
+    changed = anchored.insert_statement(text, insertion)
     if changed is None:
         return tree
     blob = simulator.objects.write("blob", changed)

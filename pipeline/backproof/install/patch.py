@@ -66,9 +66,9 @@ def read_patch(ctx: Context, facts: ProbeFacts | None = None) -> Patch:
     Raises:
         PlanError: a stage that it needs has not run.
     """
-    picked = ctx.need(PickRecord)
-    fixed = ctx.need(FixupRecord)
-    facts = facts or ctx.need(ProbeFacts, beside=InstallRecord, file="distribution.json")
+    picked = ctx.require_record(PickRecord)
+    fixed = ctx.require_record(FixupRecord)
+    facts = facts or ctx.require_record(ProbeFacts, beside=InstallRecord, file="distribution.json")
     installed = distribution.read_distribution(facts.distributions[0])
     blobs = _collect_blobs(picked, fixed)
     places = {path: _site_path(ctx.plan.install.root, path) for path in blobs}

@@ -35,13 +35,13 @@ def load_plan(kit: Path, devices: Mapping[str, OffersModels]) -> Plan:
     except ValidationError as error:
         problems = error.errors()
         lines = [f"{path}: {_describe(problem)}" for problem in problems if not _is_echo(problem, problems)]
-        raise _invalid(path, lines) from error
+        raise _refuse_plan(path, lines) from error
     if missing := [
         f"{path}: {key}: no file {name} in the kit"
         for key, name in _kit_files(plan)
         if not (path.parent / name).exists()
     ]:
-        raise _invalid(path, missing)
+        raise _refuse_plan(path, missing)
     return plan
 
 
@@ -67,7 +67,7 @@ def _is_echo(problem: Any, problems: Sequence[Any]) -> bool:
     return bool(problem["type"] == "too_short" and inner)
 
 
-def _invalid(path: Path, lines: list[str]) -> PlanError:
+def _refuse_plan(path: Path, lines: list[str]) -> PlanError:
     return PlanError(
         f"{path}: the plan is invalid ({format_count(len(lines), 'error')})",
         why="\n       ".join(lines),

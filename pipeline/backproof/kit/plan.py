@@ -117,7 +117,7 @@ class Check(Record):
 
 
 class TriagePlan(Record):
-    """The first scene that `base` must show in its logs."""
+    """The first fault that `base` must show in its logs."""
 
     kind: str
     engine: str = ""

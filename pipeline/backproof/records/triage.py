@@ -13,12 +13,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 SCHEMA_VERSION: Final = 2
-Outcome = Literal["first-scene", "errors", "only-echoes", "healthy", "unread"]
+Outcome = Literal["first-fault", "errors", "only-secondary", "healthy", "unread"]
 """What was found, how much of it: the first fault · errors that are not one: no rule knows them, or they were survived · only what repeats a failure ·
 logs that were read to their end and hold no error · logs that were not, or no log at all."""
 
 
-class FirstScene(Record):
+class FirstFault(Record):
     """Where it started."""
 
     file: str = Field(description="relative to the folder that was given")
@@ -59,7 +59,9 @@ class RankCount(Record):
     device: int | None
     errors: int
     first: str | None
-    role: Literal["first-scene", "echo", "noise", "unknown"] = Field(description="the worst that this process wrote")
+    role: Literal["first-fault", "secondary", "noise", "unknown"] = Field(
+        description="the worst that this process wrote"
+    )
 
 
 class Shape(Record):
@@ -115,20 +117,20 @@ class TriageResult(Record):
 
     schema_version: Literal[2] = SCHEMA_VERSION
     outcome: Outcome
-    first_scene: FirstScene | None
+    first_fault: FirstFault | None
     verdict: str
     confidence: Literal["high", "medium", "low", "none"]
     why: tuple[str, ...]
     advice: str
-    code: str | None = Field(description="what the user saw: ACL or alarm code of the first echo")
+    code: str | None = Field(description="what the user saw: ACL or alarm code of the first secondary error")
     chain: tuple[Code, ...] = Field(description="TS, inner, ACL")
-    codes: tuple[Code, ...] = Field(description="all codes of the scene, decoded")
+    codes: tuple[Code, ...] = Field(description="all codes of the fault, decoded")
     device: int | None
     rank: int | None
     kernel: str | None
-    scene_lines: tuple[str, ...] = Field(description="file:line of the first scene's details")
+    detail_lines: tuple[str, ...] = Field(description="file:line of the first fault's details")
     pointer_lines: tuple[str, ...]
-    echo_lines: tuple[str, ...]
+    secondary_lines: tuple[str, ...]
     noise_lines: tuple[str, ...]
     unknown_lines: tuple[str, ...]
     lists_complete: bool = Field(
@@ -149,12 +151,12 @@ class TriageResult(Record):
     @property
     def exit_code(self) -> int:
         """1: a first fault was found. 0: the logs are healthy. 4: it could not be told."""
-        return {"first-scene": 1, "healthy": 0}.get(self.outcome, 4)
+        return {"first-fault": 1, "healthy": 0}.get(self.outcome, 4)
 
     def lists(self) -> Iterator[tuple[str, tuple[str, ...]]]:
         """Name and lines of each class, the most telling first."""
-        yield "scene", self.scene_lines
+        yield "detail", self.detail_lines
         yield "pointer", self.pointer_lines
-        yield "echo", self.echo_lines
+        yield "secondary", self.secondary_lines
         yield "noise", self.noise_lines
         yield "unknown", self.unknown_lines

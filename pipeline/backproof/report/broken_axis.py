@@ -1,4 +1,4 @@
-"""Time on a line of fixed width. Long silences are folded: a fault and its timeouts are minutes apart, its echoes less.
+"""Time on a line of fixed width. Long silences are folded: a fault and its timeouts are minutes apart, secondary errors less.
 
 Numbers only; a template draws.
 """

@@ -20,7 +20,7 @@ from backproof.report.patch_diff import pair_files
 from backproof.report.timeline import Timeline
 from backproof.report.view import CaseRow, RunView, arrange_by_arm
 from backproof.rundir.loaded_run import patch_paths, record_paths
-from backproof.rundir.subject import contradictions
+from backproof.rundir.subject import find_contradictions
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -75,8 +75,8 @@ class DocumentView(RunView):
             ValueError: there never was any: the line must not be written.
         """
         stage = source if isinstance(source, str) else self._name_stage(type(source))
-        result = self.loaded.result_named(stage)
-        evidence = evidence or self.loaded.file(f"{stage}/{stage}.json") or (result.evidence if result else ())
+        result = self.loaded.find_result_named(stage)
+        evidence = evidence or self.loaded.find_file(f"{stage}/{stage}.json") or (result.evidence if result else ())
         if not evidence:
             raise ValueError(f"a line about {stage} has no evidence")
         numbers = sorted({self.numbers[item.path] for item in evidence})[:_REFS] if self.holds(evidence) else []
@@ -161,7 +161,7 @@ class DocumentView(RunView):
         lines = [f"{stage.stage}: {stage.outcome}: {stage.sentence}" for stage in ended]
         ran = {stage.stage for stage in self.run.stages}
         lines += [f"{name}: not run" for name in self.loaded.registry.path_to(ValidateRecord) if name not in ran]
-        lines += contradictions(self.loaded).values()
+        lines += find_contradictions(self.loaded).values()
         lines += [
             f"evidence missing or altered, and not counted: {path}" for path in self.altered if path in self.numbers
         ]
@@ -241,11 +241,11 @@ class DocumentView(RunView):
 
     @property
     def upstream_evidence(self) -> tuple[Evidence, ...]:
-        return self.loaded.file(patch_paths(self.loaded.registry)[1])
+        return self.loaded.find_file(patch_paths(self.loaded.registry)[1])
 
     @property
     def inventory_evidence(self) -> tuple[Evidence, ...]:
-        return self.loaded.file(record_paths(self.loaded.registry)[DeviceInventory])
+        return self.loaded.find_file(record_paths(self.loaded.registry)[DeviceInventory])
 
     def _name_stage(self, record: type[Record]) -> str:
         return self.loaded.registry.name_of(record)

@@ -30,7 +30,7 @@ class Suspicion:
 def list_suspicions(loaded: LoadedRun) -> tuple[Suspicion, ...]:
     """List all that have intact evidence, in the order in which they were looked at."""
     suspicions = (*_read_logs(loaded), *_read_experiments(loaded))
-    return tuple(suspicion for suspicion in suspicions if loaded.intact(suspicion.evidence))
+    return tuple(suspicion for suspicion in suspicions if loaded.is_intact(suspicion.evidence))
 
 
 def _read_logs(loaded: LoadedRun) -> Iterator[Suspicion]:

@@ -40,7 +40,7 @@ def render_junit(view: RunView) -> str:
 
 def _add_own_tests(text: str, loaded: LoadedRun) -> str:
     """Add the suites of the target's own tests behind our own, where that stage ran and its file holds."""
-    if not loaded.intact(loaded.file(OWN_TESTS)):
+    if not loaded.is_intact(loaded.find_file(OWN_TESTS)):
         return text
     whole = JUnitXml.fromstring(text.encode())
     for suite in JUnitXml.fromfile(str(Path(loaded.folder) / OWN_TESTS)):
@@ -52,34 +52,34 @@ def _add_own_tests(text: str, loaded: LoadedRun) -> str:
 
 def _convert_stage(stage: StageView) -> TestCase:
     result = stage.result
-    case = TestCase(_clean(result.stage), classname="backproof.stage", elapsed_sec=result.seconds)
+    case = TestCase(_clean_text(result.stage), classname="backproof.stage", elapsed_sec=result.seconds)
     if stage.doubt:
-        return _mark(case, Outcome.ERROR, stage.doubt)
-    case.stdout = _clean(f"{result.sentence}{' (reused: equal inputs)' if result.reused else ''}")
+        return _mark_case(case, Outcome.ERROR, stage.doubt)
+    case.stdout = _clean_text(f"{result.sentence}{' (reused: equal inputs)' if result.reused else ''}")
     # What is no part of the proof says how it ended, and is not red: nothing is wrong with the backport or the run.
-    return case if stage.beside else _mark(case, stage.outcome, result.sentence)
+    return case if stage.beside else _mark_case(case, stage.outcome, result.sentence)
 
 
 def _convert_claim(claim: Part) -> TestCase:
-    case = TestCase(_clean(claim.name), classname="backproof.claim")
+    case = TestCase(_clean_text(claim.name), classname="backproof.claim")
     if not claim.holds:
-        return _mark(case, Outcome.ERROR, EVIDENCE_GONE)
+        return _mark_case(case, Outcome.ERROR, EVIDENCE_GONE)
     findings = (f"{finding.severity}: {finding.text}" for finding in claim.findings)
-    case.stdout = _clean("\n".join([claim.sentence, *findings]))
-    return _mark(case, claim.outcome, claim.sentence)
+    case.stdout = _clean_text("\n".join([claim.sentence, *findings]))
+    return _mark_case(case, claim.outcome, claim.sentence)
 
 
 def _convert_case(judged: JudgedCase) -> TestCase:
     case = judged.case
-    name = _clean(f"{case.check} [{case.model}]")
+    name = _clean_text(f"{case.check} [{case.model}]")
     converted = TestCase(name, classname=f"backproof.{case.arm}", elapsed_sec=case.seconds)
     if not judged.holds:
-        return _mark(converted, Outcome.ERROR, EVIDENCE_GONE)
+        return _mark_case(converted, Outcome.ERROR, EVIDENCE_GONE)
     lines = [case_sentence(case), f"{case.steps_failed} of {case.steps} steps failed"]
     if case.verdict == "as-expected" and case.observed != "pass":
         lines.insert(0, f"red as the plan expects: {_explain_red(case)}")
-    converted.stdout = _clean("\n".join(lines))
-    return _mark(converted, judged.outcome, case_sentence(case))
+    converted.stdout = _clean_text("\n".join(lines))
+    return _mark_case(converted, judged.outcome, case_sentence(case))
 
 
 def _explain_red(case: Case) -> str:
@@ -90,8 +90,8 @@ def _explain_red(case: Case) -> str:
     return "the plan says that this arm alone is not enough"
 
 
-def _mark(case: TestCase, outcome: Outcome, message: str) -> TestCase:
-    text = _clean(message) or str(outcome)
+def _mark_case(case: TestCase, outcome: Outcome, message: str) -> TestCase:
+    text = _clean_text(message) or str(outcome)
     if outcome in {Outcome.FAIL, Outcome.PERSON}:
         case.add_failure_info(message=text, failure_type=str(outcome))
     elif outcome in {Outcome.ERROR, Outcome.INCONCLUSIVE}:
@@ -101,6 +101,6 @@ def _mark(case: TestCase, outcome: Outcome, message: str) -> TestCase:
     return case
 
 
-def _clean(text: str) -> str:
+def _clean_text(text: str) -> str:
     """Mask the text and take controls out: junit-xml takes the escape character out and leaves the rest of a colour; and XML cannot hold a surrogate."""
     return cut_text(strip_controls(redact(text)), _LIMIT)

@@ -57,49 +57,51 @@ _SECTION = re.compile("\x1e([a-z]+)\x1f\n?")
 """Marks a section in a template's output. What comes from outside cannot hold it: controls are taken out."""
 
 
-def comment(loaded: LoadedRun, plan: Plan, *, language: Language = "en", hide: Mask | None = None) -> str:
+def render_comment(loaded: LoadedRun, plan: Plan, *, language: Language = "en", hide: Mask | None = None) -> str:
     """Draft the comment for the upstream pull request, in Markdown; `hide` where it is not our machine's to mask."""
-    environment = markdown_environment(hide or _masker(loaded), language)
+    environment = make_markdown_environment(hide or _make_mask(loaded), language)
     text = environment.get_template("comment.md.j2").render(view=DocumentView.of(loaded, plan, short=True))
-    return fit(_sections(text), COMMENT_LIMIT, language)
+    return fit_sections(_split_sections(text), COMMENT_LIMIT, language)
 
 
-def page(loaded: LoadedRun, plan: Plan) -> str:
+def render_page(loaded: LoadedRun, plan: Plan) -> str:
     """Render the report as one HTML file that needs nothing else."""
-    environment = html_environment(_masker(loaded))
+    environment = make_html_environment(_make_mask(loaded))
     return environment.get_template("report.html.j2").render(view=DocumentView.of(loaded, plan, short=False))
 
 
-def merged(matrix: Merged) -> str:
+def render_matrix(matrix: Merged) -> str:
     """Render several runs beside each other, in Markdown."""
     env = {f"TOKEN_{index}": value for index, value in enumerate(find_secrets())}
-    environment = markdown_environment(lambda value: redact_for_public(strip_controls(str(value)[:_LONGEST]), env=env))
+    environment = make_markdown_environment(
+        lambda value: redact_for_public(strip_controls(str(value)[:_LONGEST]), env=env)
+    )
     text = environment.get_template("merged.md.j2").render(merged=matrix, headline=HEADLINES[matrix.outcome])
-    return fit(_sections(text), COMMENT_LIMIT)
+    return fit_sections(_split_sections(text), COMMENT_LIMIT)
 
 
-def triage_page(result: TriageResult) -> str:
-    """Render the result of a triage as one HTML file: the first scene, the timeline, the lines."""
+def render_triage_page(result: TriageResult) -> str:
+    """Render the result of a triage as one HTML file: the first fault, the timeline, the lines."""
     env = {f"TOKEN_{index}": value for index, value in enumerate(find_secrets())}
-    environment = html_environment(lambda value: redact(strip_controls(str(value)[:_LONGEST]), env=env))
+    environment = make_html_environment(lambda value: redact(strip_controls(str(value)[:_LONGEST]), env=env))
     headline, tone = TRIAGE_HEADLINES[result.outcome]
     return environment.get_template("triage.html.j2").render(
         result=result, chart=Timeline.of(result), headline=headline, tone=tone, version=__version__
     )
 
 
-def markdown_environment(hide: Mask, language: Language = "en") -> Environment:
+def make_markdown_environment(hide: Mask, language: Language = "en") -> Environment:
     """Escape for Markdown by default; `hide` takes out of each value what must not be shown."""
     catalogue = load_catalogue(language)
 
     def inert(value: Any) -> str:
-        return _inert(value, lambda text: escape.escape_prose(hide(text)))
+        return _escape_value(value, lambda text: escape.escape_prose(hide(text)))
 
     def say(key: str, **values: Any) -> Markup:
         safe = {name: value if isinstance(value, int) else inert(value) for name, value in values.items()}
         return Markup(catalogue.fill(key, **safe))  # noqa: S704 - the sentences are ours, the values are escaped
 
-    environment = _environment(finalize=inert)
+    environment = _make_environment(finalize=inert)
     environment.filters.update(
         prose=lambda text, limit=600: escape.escape_prose(hide(text), limit),
         code=lambda text, limit=200: escape.format_code_span(hide(text), limit),
@@ -115,12 +117,14 @@ def markdown_environment(hide: Mask, language: Language = "en") -> Environment:
     return environment
 
 
-def html_environment(hide: Mask) -> Environment:
+def make_html_environment(hide: Mask) -> Environment:
     """As `markdown_environment`, for HTML."""
-    hide = _remembered(hide)
-    environment = _environment(finalize=lambda value: value if isinstance(value, _Hidden) else _inert(value, hide))
+    hide = _remember_short(hide)
+    environment = _make_environment(
+        finalize=lambda value: value if isinstance(value, _Hidden) else _escape_value(value, hide)
+    )
     environment.filters.update(bounded=lambda text, limit: _Hidden(cut_text(hide(text), limit)))
-    environment.globals.update(refs=_html_refs)
+    environment.globals.update(refs=_link_references)
     return environment
 
 
@@ -130,26 +134,26 @@ class _Hidden(str):
     __slots__ = ()
 
 
-def _remembered(hide: Mask) -> Mask:
+def _remember_short(hide: Mask) -> Mask:
     """Remember short texts: names of stages, outcomes and severities come again on every line."""
     hide_again = lru_cache(maxsize=4096)(hide)
     return lambda value: hide_again(text) if len(text := str(value)) <= _SHORT else hide(text)
 
 
-def _inert(value: Any, text: Callable[[Any], str]) -> str:
+def _escape_value(value: Any, text: Callable[[Any], str]) -> str:
     """Return what a template prints: its own markup as it is, all else through the escaping of the place."""
     return value if isinstance(value, Markup) else text(value)
 
 
-def as_it_is(value: Any) -> str:
+def hide_controls_only(value: Any) -> str:
     """Hide nothing but invisible characters: for what was masked where it was made."""
     return strip_controls(str(value)[:_LONGEST])
 
 
-def _masker(loaded: LoadedRun) -> Mask:
+def _make_mask(loaded: LoadedRun) -> Mask:
     """Take invisible characters out, then what is not for others: before escaping could hide any of it."""
     env = {f"TOKEN_{index}": value for index, value in enumerate(find_secrets())}
-    paths, host_names = places(loaded), names(loaded)
+    paths, host_names = list_local_paths(loaded), list_host_names(loaded)
 
     def hide(value: Any) -> str:
         text = strip_controls(str(value)[:_LONGEST])
@@ -160,7 +164,7 @@ def _masker(loaded: LoadedRun) -> Mask:
     return hide
 
 
-def names(loaded: LoadedRun) -> tuple[str, ...]:
+def list_host_names(loaded: LoadedRun) -> tuple[str, ...]:
     """List the names that a run knows of its host: the comment and the page are for others to read."""
     records = (loaded.validate, loaded.serve, loaded.upstream_tests)
     facts = [pair for record in records if record for pair in record.device_facts.items()]
@@ -169,7 +173,7 @@ def names(loaded: LoadedRun) -> tuple[str, ...]:
     return (*named, *(name for record in hosts if record for name in (record.host, record.boot_id)))
 
 
-def places(loaded: LoadedRun) -> list[tuple[str, str]]:
+def list_local_paths(loaded: LoadedRun) -> list[tuple[str, str]]:
     """List paths that mean nothing on another machine, the longest first, with the words of the commands."""
     paths = {
         loaded.folder: "RUN",
@@ -181,7 +185,7 @@ def places(loaded: LoadedRun) -> list[tuple[str, str]]:
     return sorted(((path, word) for path, word in paths.items() if path.count("/") > 1), key=lambda pair: -len(pair[0]))
 
 
-def _environment(*, finalize: Any) -> Environment:
+def _make_environment(*, finalize: Any) -> Environment:
     root = find_templates()
     environment = Environment(
         loader=FunctionLoader(lambda name: (root / name).read_text(encoding="utf-8")),
@@ -196,29 +200,29 @@ def _environment(*, finalize: Any) -> Environment:
     return environment
 
 
-def _html_refs(numbers: tuple[int, ...]) -> Markup:
+def _link_references(numbers: tuple[int, ...]) -> Markup:
     links = "".join(f'<a class="ref" href="#e{number}">e{number}</a>' for number in numbers)
     return Markup(links or '<span class="gone">evidence missing or altered</span>')  # noqa: S704
 
 
-def _sections(text: str) -> list[tuple[str, str]]:
+def _split_sections(text: str) -> list[tuple[str, str]]:
     _, *parts = _SECTION.split(text)
     named = zip(parts[::2], parts[1::2], strict=True)
     return [(name, body.strip("\n")) for name, body in named if body.strip()]
 
 
-def fit(sections: list[tuple[str, str]], limit: int, language: Language = "en") -> str:
+def fit_sections(sections: list[tuple[str, str]], limit: int, language: Language = "en") -> str:
     """Join the sections to one text within the limit; what had to go is said at its end."""
     shown = list(sections)
     gone: list[str] = []
     for name in CUT_FIRST:
-        if len(_joined(shown, gone, language)) <= limit:
+        if len(_join_sections(shown, gone, language)) <= limit:
             break
         gone += [f"{section} ({len(body):,} characters)" for section, body in shown if section == name]
         shown = [section for section in shown if section[0] != name]
-    return _joined(shown, gone, language)
+    return _join_sections(shown, gone, language)
 
 
-def _joined(sections: list[tuple[str, str]], gone: list[str], language: Language) -> str:
+def _join_sections(sections: list[tuple[str, str]], gone: list[str], language: Language) -> str:
     note = [load_catalogue(language).fill("about.cut", sections=", ".join(gone))] if gone else []
     return "\n\n".join([*(body for _, body in sections), *note]) + "\n"

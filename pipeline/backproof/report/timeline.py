@@ -1,4 +1,4 @@
-"""The timeline of a triage: ranks as rows, time as x, the first scene marked, its echoes faint.
+"""The timeline of a triage: ranks as rows, time as x, the first fault marked, its secondary errors faint.
 
 Numbers and words only; `reports/timeline.html.j2` draws them, and says each number as text too.
 """
@@ -25,7 +25,7 @@ _ROW: Final = 24.0
 _LANES: Final = 64
 _SAME: Final = 4.0
 """Marks closer than this would be one mark to the eye; they are drawn as one, with their count."""
-_FAINTEST_FIRST: Final = ("noise", "unknown", "echo", "pointer", "scene", "first-scene")
+_FAINTEST_FIRST: Final = ("noise", "unknown", "secondary", "pointer", "detail", "first-fault")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -62,7 +62,7 @@ class Timeline:
     folds: tuple[tuple[float, str], ...]
     ends: tuple[tuple[float, str], ...]
     origin: str
-    scene: tuple[float, float] | None
+    fault: tuple[float, float] | None
     points: int
 
     @classmethod
@@ -72,22 +72,22 @@ class Timeline:
         if not points:
             return None
         axis = Axis.of((point.us for point in points), left=_LABELS + 22, right=WIDTH - 14)
-        scene = next((point for point in points if point.role == "first-scene"), None)
-        zero = (scene or points[0]).us
-        names = _name_rows(points, scene)
+        fault = next((point for point in points if point.role == "first-fault"), None)
+        zero = (fault or points[0]).us
+        names = _name_rows(points, fault)
         lanes = tuple(
             _draw_lane(name, [point for point in points if point.lane == name], axis, zero, _TOP + _ROW * index)
             for index, name in enumerate(names[:_LANES])
         )
-        at = next((lane.y for lane in lanes if scene and lane.name == scene.lane), 0.0)
+        at = next((lane.y for lane in lanes if fault and lane.name == fault.lane), 0.0)
         return cls(
             height=_TOP + _ROW * len(lanes) + 8,
             lanes=lanes,
             more=max(0, len(names) - _LANES),
             folds=axis.folds,
             ends=((axis.at(points[0].us), show(points[0].us)), (axis.at(points[-1].us), show(points[-1].us))),
-            origin="the first scene" if scene else "the first record",
-            scene=(axis.at(scene.us), at) if scene else None,
+            origin="the first fault" if fault else "the first record",
+            fault=(axis.at(fault.us), at) if fault else None,
             points=len(points),
         )
 
@@ -97,18 +97,18 @@ class Timeline:
         hidden = f", {self.more} more rows are not drawn" if self.more else ""
         rows = "1 row" if len(self.lanes) == 1 else f"{len(self.lanes)} rows"
         extent = f"{self.points} records in {rows}{hidden}, {self.ends[0][1]} to {self.ends[1][1]}"
-        if self.scene is None:
-            return f"{extent}; none of them is a first scene."
-        lane = next(lane for lane in self.lanes if lane.y == self.scene[1])
-        return f"{extent}; the first scene is in the row {lane.name}. The table below has the numbers."
+        if self.fault is None:
+            return f"{extent}; none of them is a first fault."
+        lane = next(lane for lane in self.lanes if lane.y == self.fault[1])
+        return f"{extent}; the first fault is in the row {lane.name}. The table below has the numbers."
 
 
-def _name_rows(points: Sequence[Point], scene: Point | None) -> list[str]:
-    """List the rows in the order of their numbers; the row of the scene is there even when not all are."""
+def _name_rows(points: Sequence[Point], fault: Point | None) -> list[str]:
+    """List the rows in the order of their numbers; the row of the fault is there even when not all are."""
     names = sorted({point.lane for point in points}, key=_split_numbers)
-    if scene and scene.lane in names[_LANES:]:
-        names.remove(scene.lane)
-        names.insert(0, scene.lane)
+    if fault and fault.lane in names[_LANES:]:
+        names.remove(fault.lane)
+        names.insert(0, fault.lane)
     return names
 
 

@@ -13,7 +13,7 @@ from backproof.core.model import Arm, Outcome, StageRole
 from backproof.records.experiment import ExperimentsRecord
 from backproof.records.proof import InstallRecord, ValidateRecord, VerifyRecord
 from backproof.report.arm_differences import flatten
-from backproof.rundir.subject import contradictions
+from backproof.rundir.subject import find_contradictions
 from backproof.verdict.run_verdict import case_outcome, stage_outcome
 from backproof.verdict.sentences import HEADLINES, case_sentence, level_names
 
@@ -124,7 +124,7 @@ class RunView:
 
     def holds(self, evidence: tuple[Evidence, ...]) -> bool:
         """Return whether nothing that a line rests on is missing or altered."""
-        return not evidence or self.loaded.intact(evidence)
+        return not evidence or self.loaded.is_intact(evidence)
 
     @property
     def stages(self) -> tuple[StageView, ...]:
@@ -132,7 +132,9 @@ class RunView:
 
     def _stage(self, result: StageResult) -> StageView:
         outcome = stage_outcome(result, self.loaded)
-        doubt = contradictions(self.loaded).get(result.stage, EVIDENCE_GONE) if outcome is not result.outcome else ""
+        doubt = (
+            find_contradictions(self.loaded).get(result.stage, EVIDENCE_GONE) if outcome is not result.outcome else ""
+        )
         return StageView(
             result=result,
             outcome=outcome,

@@ -63,7 +63,7 @@ class Context:
         """The object store of this run."""
         return Store.open(self.ledger.store)
 
-    def need(self, kind: type[R], *, beside: type[Record] | None = None, file: str = "") -> R:
+    def require_record(self, kind: type[R], *, beside: type[Record] | None = None, file: str = "") -> R:
         """Return the record of an earlier stage; it is read once.
 
         Args:
@@ -76,7 +76,7 @@ class Context:
         if kind not in self.records:
             name = self.registry.name_of(beside or kind)
             path = f"{name}/{file or f'{name}.json'}"
-            read = self.ledger.read(path, kind)
+            read = self.ledger.read_record(path, kind)
             if read is None:
                 raise PlanError(
                     f"{self.ledger.folder}: there is no {path}",
@@ -88,13 +88,13 @@ class Context:
         assert isinstance(record, kind)  # noqa: S101 - the key is the type
         return record
 
-    def keep(self, record: Record, *, claim: str, command: str) -> Evidence:
+    def keep_record(self, record: Record, *, claim: str, command: str) -> Evidence:
         """Write the record of this stage and register it as evidence."""
         self.records[type(record)] = record
-        path = self.ledger.write(self.registry.path_of(type(record)), record)
-        return self.ledger.evidence(path, claim=claim, command=command)
+        path = self.ledger.write_record(self.registry.path_of(type(record)), record)
+        return self.ledger.register_evidence(path, claim=claim, command=command)
 
-    def option(self, kind: type[OptionsT]) -> OptionsT:
+    def read_options(self, kind: type[OptionsT]) -> OptionsT:
         """Return what the command line asked of this stage, or its defaults."""
         return self.options if isinstance(self.options, kind) else kind()
 

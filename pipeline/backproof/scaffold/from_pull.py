@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from backproof.adapters.github import pulls
 from backproof.scaffold.facts import Facts
 from backproof.scaffold.release import Release, read_release
-from backproof.upstream.audit.history import cancelled
+from backproof.upstream.audit.history import find_cancelled
 
 if TYPE_CHECKING:
     from backproof.adapters.github import GitHubClient
@@ -29,7 +29,7 @@ def read_pull(client: GitHubClient, repo: str, number: int, branch: str = "") ->
     files = tuple(file.filename for file in net)
     on_default = pull.base.ref == pulls.get_default_branch(client, repo)
     wanted_on = branch or ("" if on_default else pull.base.ref)
-    gone = cancelled(commits, net)
+    gone = find_cancelled(commits, net)
     return Facts(
         source=f"{repo}#{number}",
         repo=repo,

@@ -32,7 +32,7 @@ def check_address(
 ) -> ServeRecord:
     """Run the steps of one [[serve]] against an address; `arm` is the one that runs there, as the user claims."""
     here = read_identity()
-    with ledger.locked(), open_session(Path(), ledger.folder, {}) as session:
+    with ledger.hold_lock(), open_session(Path(), ledger.folder, {}) as session:
         testbed = Testbed(
             ledger=ledger,
             python=Path(),
@@ -47,5 +47,5 @@ def check_address(
             folder=folder,
         )
         record = check_serving(testbed, serve, (), (arm,))
-        ledger.write(f"{folder}/{FILE}", record)
+        ledger.write_record(f"{folder}/{FILE}", record)
     return record

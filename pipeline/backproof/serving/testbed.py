@@ -55,7 +55,7 @@ class Testbed:
     def _prepare_round(self, spec: RoundSpec, hashes: Mapping[str, str | None]) -> RoundContext:
         process = self.session.prepare_process(spec.arm, f"{spec.serve.id}-{spec.number}")
         place = self._place(spec)
-        earlier = self.ledger.read(f"{place}/round.json", Round)
+        earlier = self.ledger.read_record(f"{place}/round.json", Round)
         return RoundContext(
             spec=spec,
             env={**self.env, **spec.serve.env, **process.env},
@@ -78,7 +78,7 @@ class Testbed:
 
     def _keep_in(self, place: str) -> Callable[[str, Record], None]:
         def keep(name: str, record: Record) -> None:
-            self.ledger.write(f"{place}/{name}", record)
+            self.ledger.write_record(f"{place}/{name}", record)
 
         return keep
 
@@ -104,4 +104,6 @@ class Testbed:
         claim = f"what {spec.serve.id} showed on {spec.arm}, round {spec.number}"
         benchmarks = sorted(path.name for path in folder.glob("bench-*.json"))
         files = [folder / name for name in ("round.json", "service.log", "triage.json", *benchmarks)]
-        return tuple(self.ledger.evidence(path, claim=claim, command=done.command) for path in files if path.is_file())
+        return tuple(
+            self.ledger.register_evidence(path, claim=claim, command=done.command) for path in files if path.is_file()
+        )

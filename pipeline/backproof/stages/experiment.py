@@ -40,11 +40,11 @@ class Options:
 
 
 def inputs(ctx: Context) -> Mapping[str, Any]:
-    return {"experiment": ctx.option(Options).experiment.model_dump(mode="json")}
+    return {"experiment": ctx.read_options(Options).experiment.model_dump(mode="json")}
 
 
 def run(ctx: Context) -> StageResult:
-    options, baseline = ctx.option(Options), ctx.plan.baseline
+    options, baseline = ctx.read_options(Options), ctx.plan.baseline
     conduct.prepare_sides(options.experiment, options.serve, baseline.arguments)
     env = {**baseline.environment, **ctx.plan.verify.service.env}
     folder = ctx.ledger.stage_folder(f"{NAME}/{options.experiment.id}")
@@ -58,12 +58,14 @@ def run(ctx: Context) -> StageResult:
 def _keep_result(ctx: Context, record: ExperimentRecord) -> StageResult:
     """Keep the record: an earlier experiment of this id gives way; others stay while they have their evidence."""
     command = f"backproof host experiment {record.id} --run {ctx.ledger.folder}"
-    file = ctx.ledger.write(f"{NAME}/{record.id}/{NAME}.json", record)
-    own = ctx.ledger.evidence(file, claim=f"experiment {record.id}: {record.question}", command=command)
-    loaded = loaded_run.read(ctx.ledger, ctx.run, ctx.registry)
-    others = tuple(other for other in loaded.experiments if other.id != record.id and loaded.intact(other.evidence))
+    file = ctx.ledger.write_record(f"{NAME}/{record.id}/{NAME}.json", record)
+    own = ctx.ledger.register_evidence(file, claim=f"experiment {record.id}: {record.question}", command=command)
+    loaded = loaded_run.load_run(ctx.ledger, ctx.run, ctx.registry)
+    others = tuple(other for other in loaded.experiments if other.id != record.id and loaded.is_intact(other.evidence))
     every = (*others, record.model_copy(update={"evidence": (own, *record.evidence)}))
-    listed = ctx.keep(ExperimentsRecord(experiments=every), claim="every experiment of this run", command=command)
+    listed = ctx.keep_record(
+        ExperimentsRecord(experiments=every), claim="every experiment of this run", command=command
+    )
     return StageResult(
         stage=NAME,
         outcome=worst_outcome(experiment.outcome for experiment in every),

@@ -28,7 +28,7 @@ REUSABLE = True
 
 
 def inputs(ctx: Context) -> Mapping[str, Any]:
-    picked = ctx.need(PickRecord)
+    picked = ctx.require_record(PickRecord)
     return {
         "head": picked.head,
         "fixups": [{**each.model_dump(), "sha256": sha256_of(ctx.kit / each.file)} for each in ctx.plan.fixup],
@@ -37,7 +37,7 @@ def inputs(ctx: Context) -> Mapping[str, Any]:
 
 
 def run(ctx: Context) -> StageResult:
-    picked = ctx.need(PickRecord)
+    picked = ctx.require_record(PickRecord)
     store = ctx.store
     paths = {path for each in ctx.plan.fixup for path in _paths(ctx, each)}
     with store.worktree(ctx.ledger.folder / NAME / "tree", picked.head, paths=sorted(paths)) as tree:
@@ -52,7 +52,7 @@ def _paths(ctx: Context, fixup: Fixup) -> set[str]:
     """The paths that a fix-up needs in the worktree."""
     path = ctx.kit / fixup.file
     if path.suffix == ".toml":
-        return {anchored.load(path).file}
+        return {anchored.load_insertion(path).file}
     try:
         patch = PatchSet(path.read_text(encoding="utf-8", errors="surrogateescape"))
     except UnidiffParseError as error:
@@ -77,7 +77,7 @@ def _land(ctx: Context, tree: Worktree, fixup: Fixup) -> LandedFixup:
 
 
 def _insert(ctx: Context, tree: Worktree, fixup: Fixup) -> tuple[str, ...] | None:
-    insertion = anchored.load(ctx.kit / fixup.file)
+    insertion = anchored.load_insertion(ctx.kit / fixup.file)
     path = (tree.folder / insertion.file).resolve()
     if not path.is_relative_to(tree.folder.resolve()) or not path.is_file():
         raise NeedsReview(
@@ -85,7 +85,7 @@ def _insert(ctx: Context, tree: Worktree, fixup: Fixup) -> tuple[str, ...] | Non
             why=f"the branch {ctx.settings.branch} has no such file after the pick",
             next_step="correct the fix-up's file, or drop the fix-up from the plan",
         )
-    changed = anchored.insert(path.read_bytes(), insertion)
+    changed = anchored.insert_statement(path.read_bytes(), insertion)
     if changed is None:
         return None
     path.write_bytes(changed)
@@ -109,11 +109,11 @@ def _patch(ctx: Context, tree: Worktree, fixup: Fixup) -> tuple[str, ...] | None
 
 def _result(ctx: Context, store: Store, picked: PickRecord, record: FixupRecord) -> StageResult:
     command = "; ".join(f"fix-up {each.id}" for each in record.fixups) or "no fix-ups in the plan"
-    evidence = [ctx.keep(record, claim="what became of each fix-up", command=command)]
+    evidence = [ctx.keep_record(record, claim="what became of each fix-up", command=command)]
     mails = ctx.ledger.folder / NAME / PATCH_FILE
     mails.write_bytes(store.patch(picked.base, record.head))
     evidence.append(
-        ctx.ledger.evidence(
+        ctx.ledger.register_evidence(
             mails,
             claim="the whole backport, picks and fix-ups, as landed",
             command=f"git format-patch {picked.base[:12]}..{record.head[:12]}",

@@ -29,7 +29,7 @@ REUSABLE = False
 
 
 def inputs(ctx: Context) -> Mapping[str, Any]:
-    fixed = ctx.need(FixupRecord)
+    fixed = ctx.require_record(FixupRecord)
     return {"tree": fixed.head_tree, "python": ctx.settings.python, "install": ctx.plan.install.model_dump(mode="json")}
 
 
@@ -41,11 +41,11 @@ def run(ctx: Context) -> StageResult:
     if not the_patch.files:
         raise _nothing_to_install(ctx, the_patch)
     since = now()
-    session = _put(ctx, the_patch)
-    return _result(ctx, the_patch, asked, session, since=since)
+    session = _put_overlay(ctx, the_patch)
+    return _make_result(ctx, the_patch, asked, session, since=since)
 
 
-def _put(ctx: Context, the_patch: Patch) -> OverlaySession:
+def _put_overlay(ctx: Context, the_patch: Patch) -> OverlaySession:
     changes = arms.plan_arm_changes(ctx, the_patch, Arm.FIXED)
     session = OverlaySession.open(the_patch.site, owner=str(ctx.ledger.folder))
     ctx.effects.callback(session.close)
@@ -65,13 +65,15 @@ def _nothing_to_install(ctx: Context, the_patch: Patch) -> PlanError:
     )
 
 
-def _result(ctx: Context, the_patch: Patch, asked: ProbeAnswer, session: OverlaySession, *, since: str) -> StageResult:
-    record = _record(ctx, the_patch, since=since)
+def _make_result(
+    ctx: Context, the_patch: Patch, asked: ProbeAnswer, session: OverlaySession, *, since: str
+) -> StageResult:
+    record = _make_record(ctx, the_patch, since=since)
     command = f"backproof run {ctx.ledger.folder} --only install"
     evidence = (
-        ctx.keep(record, claim="each file of the patch in site-packages, before and after", command=command),
-        ctx.ledger.evidence(
-            ctx.ledger.write(f"{NAME}/distribution.json", asked.facts),
+        ctx.keep_record(record, claim="each file of the patch in site-packages, before and after", command=command),
+        ctx.ledger.register_evidence(
+            ctx.ledger.write_record(f"{NAME}/distribution.json", asked.facts),
             claim="the interpreter and the installed distribution",
             command=asked.command,
         ),
@@ -86,11 +88,11 @@ def _result(ctx: Context, the_patch: Patch, asked: ProbeAnswer, session: Overlay
             Finding(severity="note", text=f"left in place: {format_undo_command(session.owner)} takes it out")
         )
     return StageResult(
-        stage=NAME, outcome=Outcome.PASS, sentence=_sentence(record), evidence=evidence, findings=tuple(findings)
+        stage=NAME, outcome=Outcome.PASS, sentence=_write_sentence(record), evidence=evidence, findings=tuple(findings)
     )
 
 
-def _record(ctx: Context, the_patch: Patch, *, since: str) -> InstallRecord:
+def _make_record(ctx: Context, the_patch: Patch, *, since: str) -> InstallRecord:
     first = the_patch.facts.distributions[0]
     return InstallRecord(
         mode=ctx.plan.install.mode,
@@ -114,7 +116,7 @@ def _record(ctx: Context, the_patch: Patch, *, since: str) -> InstallRecord:
     )
 
 
-def _sentence(record: InstallRecord) -> str:
+def _write_sentence(record: InstallRecord) -> str:
     held = ", left in place" if record.held else ""
     left = f"; {len(record.outside)} not installed by the distribution" if record.outside else ""
     count = len(record.files)

@@ -144,10 +144,12 @@ def _is_empty(store: Store, info: CommitInfo, drop: Callable[[str], bool]) -> bo
 
 def _result(ctx: Context, store: Store, record: PickRecord, attempt: PickAttempt) -> StageResult:
     command = f"git cherry-pick -x {' '.join(each.source[:12] for each in record.commits)} on {record.base[:12]}"
-    evidence = [ctx.keep(record, claim=f"what became of each picked commit on {record.branch}", command=command)]
+    evidence = [ctx.keep_record(record, claim=f"what became of each picked commit on {record.branch}", command=command)]
     if attempt.conflict_text:
         text = ctx.ledger.write_text(f"{NAME}/conflict.diff", attempt.conflict_text)
-        evidence.append(ctx.ledger.evidence(text, claim="the conflicting hunks, with the common base", command=command))
+        evidence.append(
+            ctx.ledger.register_evidence(text, claim="the conflicting hunks, with the common base", command=command)
+        )
         return _stopped(record, tuple(evidence))
     if any(each.outcome == "merge-commit" for each in record.commits):
         return _stopped(record, tuple(evidence))
@@ -157,7 +159,7 @@ def _result(ctx: Context, store: Store, record: PickRecord, attempt: PickAttempt
     patch = ctx.ledger.folder / NAME / "pick.mbox"
     patch.write_bytes(store.patch(record.base, record.head))
     evidence.append(
-        ctx.ledger.evidence(
+        ctx.ledger.register_evidence(
             patch,
             claim="the picked commits as landed",
             command=f"git format-patch {record.base[:12]}..{record.head[:12]}",
@@ -175,7 +177,9 @@ def _upstream(ctx: Context, store: Store, record: PickRecord) -> tuple[Evidence,
     file = ctx.ledger.folder / NAME / UPSTREAM_FILE
     file.write_bytes(b"".join(mails))
     command = " && ".join(f"git format-patch --stdout -1 {sha[:12]}" for sha in named)
-    return (ctx.ledger.evidence(file, claim="the commits as they are upstream, drops included", command=command),)
+    return (
+        ctx.ledger.register_evidence(file, claim="the commits as they are upstream, drops included", command=command),
+    )
 
 
 def _stopped(record: PickRecord, evidence: tuple[Evidence, ...]) -> StageResult:

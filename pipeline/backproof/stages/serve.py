@@ -46,10 +46,10 @@ class Options:
 
 
 def inputs(ctx: Context) -> Mapping[str, Any]:
-    options = ctx.option(Options)
-    picked = ctx.need(PickRecord)
-    fixed = ctx.need(FixupRecord)
-    installed = ctx.need(InstallRecord)
+    options = ctx.read_options(Options)
+    picked = ctx.require_record(PickRecord)
+    fixed = ctx.require_record(FixupRecord)
+    installed = ctx.require_record(InstallRecord)
     return {
         "trees": [picked.base_tree, picked.head_tree, fixed.head_tree],
         "target": installed.model_dump(mode="json", exclude={"held"}),
@@ -63,7 +63,7 @@ def inputs(ctx: Context) -> Mapping[str, Any]:
 
 
 def run(ctx: Context) -> StageResult:
-    options = ctx.option(Options)
+    options = ctx.read_options(Options)
     device = devices.get(ctx.settings.device)
     env = {**ctx.plan.baseline.environment, **ctx.plan.verify.service.env}
     with device.open_session(Path(ctx.settings.python), ctx.ledger.stage_folder(NAME), env) as session:
@@ -81,7 +81,7 @@ def _choose_tables(ctx: Context) -> tuple[Serve, ...]:
     Raises:
         PlanError: there is none.
     """
-    options = ctx.option(Options)
+    options = ctx.read_options(Options)
     tables = tuple(serve for serve in ctx.plan.serve if options.only in {None, serve.id})
     if not tables:
         raise PlanError(
@@ -107,7 +107,7 @@ def _merge_records(records: Sequence[ServeRecord]) -> ServeRecord:
 
 def _keep_result(ctx: Context, record: ServeRecord) -> StageResult:
     outcome, sentence = judge.outcome(record.cases)
-    whole = ctx.keep(
+    whole = ctx.keep_record(
         record,
         claim="every round under load: arm, steps, outputs, first fault",
         command=f"backproof host serve --run {ctx.ledger.folder}",

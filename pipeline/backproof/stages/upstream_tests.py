@@ -36,8 +36,8 @@ REUSABLE = True
 
 
 def inputs(ctx: Context) -> Mapping[str, Any]:
-    fixed = ctx.need(FixupRecord)
-    installed = ctx.need(InstallRecord)
+    fixed = ctx.require_record(FixupRecord)
+    installed = ctx.require_record(InstallRecord)
     return {
         "tree": fixed.head_tree,
         "target": installed.model_dump(mode="json", exclude={"held"}),
@@ -79,7 +79,7 @@ def _export_tests(ctx: Context, wanted: UpstreamTests, root: Path) -> Path:
 
     Nothing else of the repository lies beside them: a package folder there would be found before the installed target.
     """
-    fixed = ctx.need(FixupRecord)
+    fixed = ctx.require_record(FixupRecord)
     whole = root.with_name("tree")
     for stale in (root, whole):
         shutil.rmtree(stale, ignore_errors=True)
@@ -128,7 +128,7 @@ def _run_arm(ctx: Context, session: Session, env: Mapping[str, str], root: Path,
 def _collect_evidence(ctx: Context, work: Path, arm: Arm) -> tuple[Evidence, ...]:
     files = sorted(path for path in work.iterdir() if path.is_file() and path.suffix in {".xml", ".jsonl", ".log"})
     claim = f"what the target's own tests showed on {arm}"
-    return tuple(ctx.ledger.evidence(path, claim=claim, command=f"pytest on {arm}") for path in files)
+    return tuple(ctx.ledger.register_evidence(path, claim=claim, command=f"pytest on {arm}") for path in files)
 
 
 def _keep_result(ctx: Context, record: UpstreamRecord) -> StageResult:
@@ -136,8 +136,8 @@ def _keep_result(ctx: Context, record: UpstreamRecord) -> StageResult:
     merged = ctx.ledger.write_text(f"{NAME}/junit.xml", compare.build_junit(record.arms, record.compared))
     command = f"backproof host upstream-tests --run {ctx.ledger.folder}"
     evidence = [
-        ctx.keep(record, claim="each of the target's own tests on base and fixed", command=command),
-        ctx.ledger.evidence(merged, claim="the same as JUnit, a suite per arm", command=command),
+        ctx.keep_record(record, claim="each of the target's own tests on base and fixed", command=command),
+        ctx.ledger.register_evidence(merged, claim="the same as JUnit, a suite per arm", command=command),
         *(item for arm in record.arms for item in arm.evidence),
     ]
     return StageResult(

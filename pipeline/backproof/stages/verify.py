@@ -16,9 +16,9 @@ from backproof.install.interpreter import probe_target
 from backproof.install.overlay.journal import hash_file
 from backproof.records.proof import Claim, FixupRecord, InstallRecord, PickRecord, StageResult, VerifyRecord
 from backproof.verdict import judge
-from backproof.verdict.claims.complete import complete
-from backproof.verdict.claims.loaded import Wanted, loaded
-from backproof.verdict.claims.reached import ReachRecord, Seen, Subject, claim, reach
+from backproof.verdict.claims.complete import judge_complete
+from backproof.verdict.claims.loaded import Wanted, judge_loaded
+from backproof.verdict.claims.reached import ReachRecord, Seen, Subject, compute_reach, judge_reached
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -43,19 +43,21 @@ class FoundFiles(Record):
 
 
 def inputs(ctx: Context) -> Mapping[str, Any]:
-    fixed = ctx.need(FixupRecord)
+    fixed = ctx.require_record(FixupRecord)
     return {"tree": fixed.head_tree, "python": ctx.settings.python, "verify": ctx.plan.verify.model_dump(mode="json")}
 
 
 def run(ctx: Context) -> StageResult:
-    record = ctx.need(InstallRecord)
+    record = ctx.require_record(InstallRecord)
     _require_target(ctx, record)
     the_patch = patch.read_patch(ctx)
     _need_patch(ctx, record)
-    first = _loaded(ctx, the_patch, record)
-    second = _complete(ctx, record)
-    third = _reached(ctx, the_patch, record, may_run=worst_outcome((first.outcome, second.outcome)) is Outcome.PASS)
-    return _result(ctx, VerifyRecord(arm=record.arm, claims=(first, second, third)))
+    first = _claim_loaded(ctx, the_patch, record)
+    second = _claim_complete(ctx, record)
+    third = _claim_reached(
+        ctx, the_patch, record, may_run=worst_outcome((first.outcome, second.outcome)) is Outcome.PASS
+    )
+    return _make_result(ctx, VerifyRecord(arm=record.arm, claims=(first, second, third)))
 
 
 def _require_target(ctx: Context, record: InstallRecord) -> None:
@@ -80,18 +82,18 @@ def _need_patch(ctx: Context, record: InstallRecord) -> None:
         )
 
 
-def _loaded(ctx: Context, the_patch: Patch, record: InstallRecord) -> Claim:
-    wanted = _wanted(ctx, the_patch, record)
-    asked = _probe(ctx, {name: each.path for name, each in wanted.items()})
-    file = ctx.ledger.write(f"{NAME}/probe.json", asked.facts)
-    evidence = ctx.ledger.evidence(
+def _claim_loaded(ctx: Context, the_patch: Patch, record: InstallRecord) -> Claim:
+    wanted = _list_wanted(ctx, the_patch, record)
+    asked = _probe_target(ctx, {name: each.path for name, each in wanted.items()})
+    file = ctx.ledger.write_record(f"{NAME}/probe.json", asked.facts)
+    evidence = ctx.ledger.register_evidence(
         file, claim="what the import system of the target would load, and why", command=asked.command
     )
     more = [*stale_code.find_stale_libraries(record), *stale_code.find_older_processes(asked.facts, record)]
-    return loaded(asked.facts, wanted, more=more, evidence=(evidence,))
+    return judge_loaded(asked.facts, wanted, more=more, evidence=(evidence,))
 
 
-def _wanted(ctx: Context, the_patch: Patch, record: InstallRecord) -> dict[str, Wanted]:
+def _list_wanted(ctx: Context, the_patch: Patch, record: InstallRecord) -> dict[str, Wanted]:
     """The modules of the patch, and those that the plan names beyond it: these must be as their RECORD says."""
     site = the_patch.site
     found = {
@@ -101,11 +103,11 @@ def _wanted(ctx: Context, the_patch: Patch, record: InstallRecord) -> dict[str, 
     }
     for name in ctx.plan.verify.modules:
         if name not in found:
-            found[name] = _beyond(the_patch, name)
+            found[name] = _find_beyond(the_patch, name)
     return found
 
 
-def _beyond(the_patch: Patch, name: str) -> Wanted:
+def _find_beyond(the_patch: Patch, name: str) -> Wanted:
     stem = name.replace(".", "/")
     files = the_patch.installed.files
     path = next((each for each in (f"{stem}.py", f"{stem}/__init__.py") if each in files), None)
@@ -120,7 +122,7 @@ def _beyond(the_patch: Patch, name: str) -> Wanted:
     return Wanted(path=path, installed=str(place), sha256=files[path] or hash_file(place) or "no file")
 
 
-def _probe(ctx: Context, modules: dict[str, str]) -> ProbeAnswer:
+def _probe_target(ctx: Context, modules: dict[str, str]) -> ProbeAnswer:
     plan = ctx.plan
     return probe_target(
         Path(ctx.settings.python),
@@ -130,15 +132,17 @@ def _probe(ctx: Context, modules: dict[str, str]) -> ProbeAnswer:
     )
 
 
-def _complete(ctx: Context, record: InstallRecord) -> Claim:
+def _claim_complete(ctx: Context, record: InstallRecord) -> Claim:
     found = {each.path: hash_file(Path(each.installed)) for each in record.files}
-    file = ctx.ledger.write(f"{NAME}/installed.json", FoundFiles(files=found))
+    file = ctx.ledger.write_record(f"{NAME}/installed.json", FoundFiles(files=found))
     command = f"sha256sum of the {format_count(len(found), 'file')} of the patch in site-packages"
-    evidence = ctx.ledger.evidence(file, claim="each file of the patch as it is in the target", command=command)
-    return complete(record.files, found, evidence=(evidence,))
+    evidence = ctx.ledger.register_evidence(
+        file, claim="each file of the patch as it is in the target", command=command
+    )
+    return judge_complete(record.files, found, evidence=(evidence,))
 
 
-def _reached(ctx: Context, the_patch: Patch, record: InstallRecord, *, may_run: bool) -> Claim:
+def _claim_reached(ctx: Context, the_patch: Patch, record: InstallRecord, *, may_run: bool) -> Claim:
     if not ctx.plan.verify.reach:
         return Claim(name="reached", sentence="not asked for: the plan has no verify.reach", outcome=Outcome.SKIP)
     if not may_run:
@@ -150,17 +154,17 @@ def _reached(ctx: Context, the_patch: Patch, record: InstallRecord, *, may_run: 
     for name in ctx.plan.verify.reach:
         check = next(each for each in ctx.plan.check if each.id == name)
         try:
-            result, made = _run(ctx, record, check)
+            result, made = _trace_check(ctx, record, check)
         except HostError as error:
-            return _untold(ctx, error.what, error.why, tuple(evidence))
+            return _claim_error(ctx, error.what, error.why, tuple(evidence))
         evidence.append(made)
         if strange := _not_usable(result, record):
-            return _untold(ctx, f"check {name}: {strange}", "so it says nothing about the lines", tuple(evidence))
-        seen.add(result)
-    return _judged(ctx, the_patch, record, seen, tuple(evidence))
+            return _claim_error(ctx, f"check {name}: {strange}", "so it says nothing about the lines", tuple(evidence))
+        seen.add_result(result)
+    return _judge_reach(ctx, the_patch, record, seen, tuple(evidence))
 
 
-def _run(ctx: Context, record: InstallRecord, check: Check) -> tuple[CheckResult, Evidence]:
+def _trace_check(ctx: Context, record: InstallRecord, check: Check) -> tuple[CheckResult, Evidence]:
     """One check on the fixed arm with line coverage, under its first variant that must pass."""
     device = devices.get(ctx.settings.device)
     variants = check.expected_under(device.models(ctx.plan))
@@ -183,16 +187,18 @@ def _run(ctx: Context, record: InstallRecord, check: Check) -> tuple[CheckResult
     )
     job = CheckJob(
         name=f"{check.id}.{variant}",
-        check=_narrowed(ctx, check),
+        check=_narrow_check(ctx, check),
         operators=device.request(ctx.kit, ctx.plan, variant),
         cover=True,
     )
     found = run_check(environment, job)
-    made = ctx.ledger.evidence(found.file, claim=f"what {check.id} executed and launched", command=found.command)
+    made = ctx.ledger.register_evidence(
+        found.file, claim=f"what {check.id} executed and launched", command=found.command
+    )
     return found.result, made
 
 
-def _narrowed(ctx: Context, check: Check) -> Check:
+def _narrow_check(ctx: Context, check: Check) -> Check:
     """The part of a check that the plan chose for tracing."""
     both = [f"({each})" for each in (check.select, ctx.plan.verify.reach_select) if each]
     return check.model_copy(update={"select": " and ".join(both) or None})
@@ -208,13 +214,15 @@ def _not_usable(result: CheckResult, record: InstallRecord) -> str:
     return f"other code was loaded: {', '.join(wrong)}" if wrong else ""
 
 
-def _untold(ctx: Context, what: str, why: str, evidence: tuple[Evidence, ...]) -> Claim:
+def _claim_error(ctx: Context, what: str, why: str, evidence: tuple[Evidence, ...]) -> Claim:
     file = ctx.ledger.write_text(f"{NAME}/reached.error.txt", f"{what}: {why}\n")
-    made = ctx.ledger.evidence(file, claim=what, command=_command(ctx))
+    made = ctx.ledger.register_evidence(file, claim=what, command=_verify_command(ctx))
     return Claim(name="reached", sentence=f"{what}: {why}", outcome=Outcome.ERROR, evidence=(*evidence, made))
 
 
-def _judged(ctx: Context, the_patch: Patch, record: InstallRecord, seen: Seen, evidence: tuple[Evidence, ...]) -> Claim:
+def _judge_reach(
+    ctx: Context, the_patch: Patch, record: InstallRecord, seen: Seen, evidence: tuple[Evidence, ...]
+) -> Claim:
     subjects = [
         Subject(
             path=each.path,
@@ -225,30 +233,30 @@ def _judged(ctx: Context, the_patch: Patch, record: InstallRecord, seen: Seen, e
         for each in the_patch.files
         if (after := each.content[record.arm]) is not None and each.installed.endswith(".py")
     ]
-    found = reach(subjects, seen, checks=ctx.plan.verify.reach, same_python=_same_python(the_patch.facts))
-    made = _written(ctx, found)
-    return claim(found, evidence=(made, *evidence))
+    found = compute_reach(subjects, seen, checks=ctx.plan.verify.reach, same_python=_same_python(the_patch.facts))
+    made = _write_reach(ctx, found)
+    return judge_reached(found, evidence=(made, *evidence))
 
 
 def _same_python(facts: ProbeFacts) -> bool:
     return tuple(facts.interpreter.version.split(".")[:2]) == tuple(str(each) for each in sys.version_info[:2])
 
 
-def _written(ctx: Context, found: ReachRecord) -> Evidence:
-    return ctx.ledger.evidence(
-        ctx.ledger.write(f"{NAME}/reached.json", found),
+def _write_reach(ctx: Context, found: ReachRecord) -> Evidence:
+    return ctx.ledger.register_evidence(
+        ctx.ledger.write_record(f"{NAME}/reached.json", found),
         claim="each changed line of code, and how it was reached",
-        command=_command(ctx),
+        command=_verify_command(ctx),
     )
 
 
-def _command(ctx: Context) -> str:
+def _verify_command(ctx: Context) -> str:
     return f"backproof run {ctx.ledger.folder} --only verify"
 
 
-def _result(ctx: Context, record: VerifyRecord) -> StageResult:
+def _make_result(ctx: Context, record: VerifyRecord) -> StageResult:
     asked = [each for each in record.claims if each.outcome is not Outcome.SKIP]
-    whole = ctx.keep(record, claim="the three claims: loaded, complete, reached", command=_command(ctx))
+    whole = ctx.keep_record(record, claim="the three claims: loaded, complete, reached", command=_verify_command(ctx))
     return StageResult(
         stage=NAME,
         outcome=worst_outcome(each.outcome for each in asked),

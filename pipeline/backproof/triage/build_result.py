@@ -6,7 +6,7 @@ from collections import Counter, defaultdict
 from typing import TYPE_CHECKING, Final, Literal
 
 from backproof.core.plural import format_count
-from backproof.records.triage import FirstScene, Point, Pointer, RankCount, Shape, TriageResult
+from backproof.records.triage import FirstFault, Point, Pointer, RankCount, Shape, TriageResult
 from backproof.triage import codes, correlate, events, roles, scan, timestamps
 from backproof.triage.conclude import COLLECT, conclude
 
@@ -32,7 +32,7 @@ _TEXT: Final = 400
 
 
 class Answer:
-    """Collects what the parts of the answer share: the records, their lines, the first scene."""
+    """Collects what the parts of the answer share: the records, their lines, the first fault."""
 
     def __init__(
         self, sources: Sequence[Source], tallies: Sequence[Tally], world: World, choice: Choice, book: RuleBook
@@ -42,8 +42,8 @@ class Answer:
         self.size = sum(source.size for source in sources)
         self.listed = self._listed()
         self.lines = _number(sources, self.listed)
-        self.scene = choice.scene
-        self.parts = [each.event for each in self.settled if each.role in {"first-scene", "scene"}]
+        self.fault = choice.fault
+        self.parts = [each.event for each in self.settled if each.role in {"first-fault", "detail"}]
 
     def _listed(self) -> list[Settled]:
         """The records whose lines are named."""
@@ -53,7 +53,7 @@ class Answer:
         found = []
         for each in sorted(self.settled, key=lambda each: _moment(each.event)):
             seen[each.role] += 1
-            if seen[each.role] <= _FEW or each.role == "scene":
+            if seen[each.role] <= _FEW or each.role == "detail":
                 found.append(each)
         return found
 
@@ -69,11 +69,11 @@ class Answer:
     def build(self, server: Server | None, found: Found) -> TriageResult:
         ending = conclude(found, self.world, self.choice, self.book, self.locate)
         lists = self._lists()
-        kind = roles.precise_kind(self.scene, self.settled, self.book) if self.scene else ""
+        kind = roles.precise_kind(self.fault, self.settled, self.book) if self.fault else ""
         chain = codes.chain(self._codes())
         return TriageResult(
             outcome=ending.outcome,
-            first_scene=self._first(kind),
+            first_fault=self._first(kind),
             verdict=ending.sentence or self._verdict(kind),
             confidence=self._confidence(),
             why=self._why(),
@@ -84,9 +84,9 @@ class Answer:
             device=self._device(),
             rank=self._rank(),
             kernel=self._kernel(),
-            scene_lines=lists["scene"],
+            detail_lines=lists["detail"],
             pointer_lines=lists["pointer"],
-            echo_lines=lists["echo"],
+            secondary_lines=lists["secondary"],
             noise_lines=lists["noise"],
             unknown_lines=lists["unknown"],
             lists_complete=len(self.listed)
@@ -116,90 +116,94 @@ class Answer:
             found[roles.BEST_FIRST[rank]].append(name)
         return defaultdict(tuple, {role: tuple(names) for role, names in found.items()})
 
-    def _first(self, kind: str) -> FirstScene | None:
-        scene = self.scene
-        if scene is None:
+    def _first(self, kind: str) -> FirstFault | None:
+        fault = self.fault
+        if fault is None:
             return None
-        return FirstScene(
-            file=self.sources[scene.entry.source].label,
-            line=self.lines[scene.place],
+        return FirstFault(
+            file=self.sources[fault.entry.source].label,
+            line=self.lines[fault.place],
             kind=kind,
-            rule=scene.rule.id if scene.rule else "",
-            text=scene.entry.subject[:_TEXT],
-            time=None if scene.time is None else timestamps.show(scene.time),
-            began=timestamps.show(scene.began) if scene.due and scene.began is not None else None,
+            rule=fault.rule.id if fault.rule else "",
+            text=fault.entry.subject[:_TEXT],
+            time=None if fault.time is None else timestamps.show(fault.time),
+            began=timestamps.show(fault.began) if fault.due and fault.began is not None else None,
         )
 
     def _confidence(self) -> Confidence:
         """High when a dated report of a fault has details that agree with it."""
-        scene = self.scene
-        agreed = scene is not None and scene.role == "first-scene" and scene.time is not None and len(self.parts) > 1
+        fault = self.fault
+        agreed = fault is not None and fault.role == "first-fault" and fault.time is not None and len(self.parts) > 1
         return "high" if agreed else self.choice.confidence
 
     def _why(self) -> tuple[str, ...]:
         reasons = list(self.choice.why)
-        if self.scene is not None:
+        if self.fault is not None:
             if len(self.parts) > 1:
                 reasons.append(f"{len(self.parts) - 1} more records of the same process describe it")
-            reasons += self._gap(self.scene.time)
+            reasons += self._gap(self.fault.time)
         ruled_out = Counter(self.choice.survived.values())
         reasons += [f"{format_count(count, 'record')} set aside: {why}" for why, count in ruled_out.most_common(5)]
         return tuple(reasons)
 
     def _gap(self, at: int | None) -> list[str]:
-        echoes = [each.event.time for each in self.settled if each.role == "echo" and each.event.time is not None]
-        if at is None or not echoes:
+        secondary = [
+            each.event.time for each in self.settled if each.role == "secondary" and each.event.time is not None
+        ]
+        if at is None or not secondary:
             return []
-        gap = (min(echoes) - at) / timestamps.SECOND
+        gap = (min(secondary) - at) / timestamps.SECOND
         return (
-            [f"the first echo comes {gap:.6f} s after it"] if gap >= 0 else [f"an echo is dated {-gap:.6f} s before it"]
+            [f"the first secondary error comes {gap:.6f} s after it"]
+            if gap >= 0
+            else [f"a secondary error is dated {-gap:.6f} s before it"]
         )
 
     def _advice(self, kind: str) -> str:
-        if self.scene is not None and self.scene.rule is not None and self.scene.rule.advice:
-            return self.scene.rule.advice
+        if self.fault is not None and self.fault.rule is not None and self.fault.rule.advice:
+            return self.fault.rule.advice
         found = self.book.kind(kind)
         return found.advice if found else COLLECT
 
     def _verdict(self, kind: str) -> str:
-        scene, found = self.scene, self.book.kind(kind)
-        if scene is None or found is None:
+        fault, found = self.fault, self.book.kind(kind)
+        if fault is None or found is None:
             return next(iter(self.choice.why), "")
         who = [
             f"rank {self._rank()}" if self._rank() is not None else "",
             f"device {self._device()}" if self._device() is not None else "",
         ]
-        name = " / ".join(each for each in who if each) or scene.process[1]
+        name = " / ".join(each for each in who if each) or fault.process[1]
         kernel = f" in {self._kernel()}" if self._kernel() else ""
-        echoes = sum(each.role == "echo" for each in self.settled)
+        secondary = sum(each.role == "secondary" for each in self.settled)
         return f"{name}: {found.meaning}{kernel}" + (
-            f"; {format_count(echoes, 'record')} only echo{'es' if echoes == 1 else ''} it" if echoes else ""
+            f"; {format_count(secondary, 'secondary error')}" if secondary else ""
         )
 
     def _codes(self) -> list[Code]:
         return [code for event in self.parts for code in codes.seen(event.entry.subject)]
 
     def _code(self, kind: str) -> str | None:
-        """The first code that the user met: ACL or alarm, of the echoes, then of the scene, then what the kind means."""
-        echoes = sorted((each.event for each in self.settled if each.role == "echo"), key=_moment)
-        seen = [codes.seen(event.entry.subject) for event in [*echoes, *self.parts]]
+        """The first code that the user met: ACL or alarm, of the secondary errors, then of the fault, then what the kind means."""
+        secondary = sorted((each.event for each in self.settled if each.role == "secondary"), key=_moment)
+        seen = [codes.seen(event.entry.subject) for event in [*secondary, *self.parts]]
         said = (code for found in seen for code in found if code.table in {"acl", "alarm_code"})
         meant = (code for found in seen for code in codes.chain(found) if code.table == "acl")
         named = next((code.code for code in (*said, *meant) if not code.code.endswith("9999")), None)
         return named or _USUAL.get(kind)
 
     def _device(self) -> int | None:
-        """The device that the scene names, else that of its process, else of its file, else chip and die."""
-        if self.scene is None:
+        """The device that the fault names, else that of its process, else of its file, else chip and die."""
+        if self.fault is None:
             return None
-        named = [event.device for event in self.parts] + [self.world.devices.get(self.scene.process)]
-        if self.scene.entry.pid is None:
-            named += [each.event.device for each in self.settled if each.event.entry.source == self.scene.entry.source]
+        named = [event.device for event in self.parts] + [self.world.devices.get(self.fault.process)]
+        if self.fault.entry.pid is None:
+            named += [each.event.device for each in self.settled if each.event.entry.source == self.fault.entry.source]
         named += [correlate.chip(event.entry.subject) for event in self.parts]
         return next((device for device in named if device is not None), None)
 
     def _rank(self) -> int | None:
-        return None if self.scene is None else self.scene.rank
+        return None if self.fault is None else self.fault.rank
 
     def _kernel(self) -> str | None:
         return next((name for event in self.parts if (name := correlate.kernel(event.entry.subject))), None)
@@ -258,13 +262,13 @@ class Answer:
         return [Shape(count=count, text=text) for text, count in total.most_common(_SHAPES)]
 
     def _timeline(self) -> list[Point]:
-        """Records with a clock, thinned evenly when there are too many; the scene is always there."""
+        """Records with a clock, thinned evenly when there are too many; the fault is always there."""
         dated = [(each.event.time, each) for each in self.settled if each.event.time is not None]
         step = (len(dated) + _POINTS - 1) // _POINTS
         points = [
             Point(us=at, lane=_lane(each.event), role=each.role, where=self.where(each.event))
             for number, (at, each) in enumerate(dated)
-            if number % step == 0 or each.role in {"first-scene", "scene"}
+            if number % step == 0 or each.role in {"first-fault", "detail"}
         ]
         return sorted(points, key=lambda point: point.us)
 
@@ -282,12 +286,12 @@ def _lane(event: Event) -> str:
     return f"{host}rank {event.rank}" if event.rank is not None else f"{host}{event.process[1]}"
 
 
-def _worst(mine: Sequence[Settled]) -> Literal["first-scene", "echo", "noise", "unknown"]:
+def _worst(mine: Sequence[Settled]) -> Literal["first-fault", "secondary", "noise", "unknown"]:
     found = {each.role for each in mine}
-    if found & {"first-scene", "scene"}:
-        return "first-scene"
-    if found & {"echo", "pointer"}:
-        return "echo"
+    if found & {"first-fault", "detail"}:
+        return "first-fault"
+    if found & {"secondary", "pointer"}:
+        return "secondary"
     return "noise" if "noise" in found else "unknown"
 
 

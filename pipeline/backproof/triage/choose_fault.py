@@ -1,7 +1,7 @@
-"""Chooses the first scene: the earliest thing that can be a cause, not the earliest line and not the loudest.
+"""Chooses the first fault: the earliest thing that can be a cause, not the earliest line and not the loudest.
 
 The earliest ERROR by clock is wrong in four known ways: noise, pointers, an earlier process on the same chip, and
-timeouts that are written when they expire (docs/triage.md, "How the first scene is chosen").
+timeouts that are written when they expire (docs/triage.md, "How the first fault is chosen").
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ _ALIVE: Final = 10 * SECOND
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Choice:
-    """The first scene, or None. `survived` holds why a candidate was not the cause."""
+    """The first fault, or None. `survived` holds why a candidate was not the cause."""
 
-    scene: Event | None
+    fault: Event | None
     confidence: Confidence
     why: tuple[str, ...]
     survived: dict[Event, str]
@@ -44,9 +44,9 @@ class Signs:
 
 
 def choose(world: World, book: RuleBook, signs: Signs) -> Choice:
-    """Walks down the ladder: first scenes, details of one, waits that ran out, and last what no rule knows."""
+    """Walks down the ladder: first faults, details of one, waits that ran out, and last what no rule knows."""
     survived = _survived(world, book, signs)
-    causes = [event for event in world.events if event.role == "first-scene" and event not in survived]
+    causes = [event for event in world.events if event.role == "first-fault" and event not in survived]
     causes = _last_session(world, causes, survived)
     if causes:
         return _chosen(
@@ -56,7 +56,7 @@ def choose(world: World, book: RuleBook, signs: Signs) -> Choice:
         found = [event for event in world.events if role(event, world) and event not in survived]
         if found:
             return _chosen(min(found, key=_order), confidence, why, survived)
-    return Choice(scene=None, confidence="none", why=(), survived=survived)
+    return Choice(fault=None, confidence="none", why=(), survived=survived)
 
 
 def _chosen(event: Event, confidence: Confidence, why: str, survived: dict[Event, str]) -> Choice:
@@ -65,7 +65,7 @@ def _chosen(event: Event, confidence: Confidence, why: str, survived: dict[Event
     ]
     if event.due:
         reasons.append(f"counted back {event.due // SECOND} s, from when the wait ran out to when it began")
-    return Choice(scene=event, confidence=confidence, why=tuple(reasons), survived=survived)
+    return Choice(fault=event, confidence=confidence, why=tuple(reasons), survived=survived)
 
 
 def _order(event: Event) -> tuple[bool, int, bool, int, int, int]:
@@ -83,33 +83,33 @@ def _is_detail(event: Event, _: World) -> bool:
 
 
 def _is_wait(event: Event, _: World) -> bool:
-    return event.role == "echo" and event.rule is not None and event.rule.fallback
+    return event.role == "secondary" and event.rule is not None and event.rule.fallback
 
 
 def _is_unknown_cause(event: Event, world: World) -> bool:
-    """An error that no rule knows, before the first echo of a failure."""
-    echoes = [each for each in world.events if each.role in {"echo", "pointer"}]
-    if event.role != "unknown" or not echoes:
+    """An error that no rule knows, before the first secondary error of a failure."""
+    secondary = [each for each in world.events if each.role in {"secondary", "pointer"}]
+    if event.role != "unknown" or not secondary:
         return False
-    first = min(echoes, key=_order)
+    first = min(secondary, key=_order)
     return _moment(event) <= _moment(first) and (event.time is not None or event.place < first.place)
 
 
 _LADDER: Final[tuple[tuple[Callable[[Event, World], bool], Confidence, str], ...]] = (
     (_is_detail, "medium", "the report of the fault itself is missing; this is the earliest detail of one"),
     (_is_wait, "low", "nobody reports a fault: this wait ran out first, so look at the peer that it waited for"),
-    (_is_unknown_cause, "low", "no rule knows this error; it is the earliest one before the echoes"),
+    (_is_unknown_cause, "low", "no rule knows this error; it is the earliest one before the secondary errors"),
 )
 
 
 def _survived(world: World, book: RuleBook, signs: Signs) -> dict[Event, str]:
     """Errors after which the process demonstrably went on, with the sign of life for each."""
-    soft = [event for event in world.events if event.role in {"first-scene", "detail"} and _is_soft(event, book)]
-    hard = [event for event in world.events if event.role == "first-scene" and not _is_soft(event, book)]
-    echoes = _times_by_process(event for event in world.events if event.role == "echo")
+    soft = [event for event in world.events if event.role in {"first-fault", "detail"} and _is_soft(event, book)]
+    hard = [event for event in world.events if event.role == "first-fault" and not _is_soft(event, book)]
+    secondary = _times_by_process(event for event in world.events if event.role == "secondary")
     found: dict[Event, str] = {}
     for event in soft:
-        reason = _sign_of_life(event, hard, echoes.get(event.process, []), world, signs)
+        reason = _sign_of_life(event, hard, secondary.get(event.process, []), world, signs)
         if reason:
             found[event] = reason
     return found
@@ -128,12 +128,14 @@ def _times_by_process(events: Iterable[Event]) -> dict[Process, list[int]]:
     return {process: sorted(times) for process, times in found.items()}
 
 
-def _sign_of_life(event: Event, hard: Sequence[Event], echoes: Sequence[int], world: World, signs: Signs) -> str | None:
+def _sign_of_life(
+    event: Event, hard: Sequence[Event], secondary: Sequence[int], world: World, signs: Signs
+) -> str | None:
     at = event.time
     if at is None:
         return "the device itself reports a fault, and this has no clock" if hard else None
-    first = bisect_left(echoes, at)
-    troubled = first < len(echoes) and echoes[first] <= at + _SOON
+    first = bisect_left(secondary, at)
+    troubled = first < len(secondary) and secondary[first] <= at + _SOON
     faults = [fault.time for fault in hard if fault.time is not None and fault.time > at + _AT_ONCE]
     if later := [fault for fault in faults if fault > at + _SOON or not troubled]:
         return f"the run went on for {(min(later) - at) // SECOND} s, until the device itself reported a fault"

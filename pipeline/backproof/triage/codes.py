@@ -52,12 +52,12 @@ def decode(table: str, code: str) -> Code:
 
 
 def aicore_kind(code: str) -> str | None:
-    """The first-scene kind that an AI Core error code means, if it means a precise one."""
+    """The first-fault kind that an AI Core error code means, if it means a precise one."""
     return tables()["aicore_kind"].entries.get(normal(code))
 
 
 def ts_kind(code: str | None) -> str | None:
-    """The first-scene kind that a TS code means, if it means a precise one."""
+    """The first-fault kind that a TS code means, if it means a precise one."""
     return tables()["ts_kind"].entries.get(normal(code)) if code else None
 
 

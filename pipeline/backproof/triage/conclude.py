@@ -1,4 +1,4 @@
-"""Which of the five outcomes a triage has, and the words for one that has no first scene.
+"""Which of the five outcomes a triage has, and the words for one that has no first fault.
 
 "No failure was found" is only said of logs that were read to their end and hold no error.
 """
@@ -28,7 +28,7 @@ COLLECT: Final = "Collect debug/plog of every rank, the device logs (msnpureport
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Conclusion:
-    """An outcome with its sentence and what to do next; empty where the first scene has its own."""
+    """An outcome with its sentence and what to do next; empty where the first fault has its own."""
 
     outcome: Outcome
     sentence: str = ""
@@ -44,10 +44,10 @@ def conclude(
     Args:
         locate: file and line of a record.
     """
-    if choice.scene is not None:
-        return Conclusion(outcome="first-scene")
-    if any(event.role in {"echo", "pointer"} for event in world.events):
-        return _only_echoes(world)
+    if choice.fault is not None:
+        return Conclusion(outcome="first-fault")
+    if any(event.role in {"secondary", "pointer"} for event in world.events):
+        return _only_secondary(world)
     if earliest := _earliest(world, choice):
         file, line = locate(earliest)
         return _errors(_logged(earliest, file, line), choice.survived.get(earliest, ""))
@@ -56,10 +56,10 @@ def conclude(
     return _unread(found) if found.unread or not found.sources else _healthy(found)
 
 
-def _only_echoes(world: World) -> Conclusion:
+def _only_secondary(world: World) -> Conclusion:
     return Conclusion(
-        outcome="only-echoes",
-        sentence="there are only echoes and pointers of a failure: the log with its first scene is not among these files",
+        outcome="only-secondary",
+        sentence="these files hold only secondary errors and pointers: the log with the first fault is not among them",
         advice=f"{_missing_ranks(world)}{COLLECT}",
     )
 
@@ -108,7 +108,7 @@ def _healthy(found: Found) -> Conclusion:
 
 def _earliest(world: World, choice: Choice) -> Event | None:
     """The earliest error that no rule knows; where there is none, the earliest that was survived."""
-    errors = [event for event in world.events if event.role in {"unknown", "first-scene", "detail"}]
+    errors = [event for event in world.events if event.role in {"unknown", "first-fault", "detail"}]
     unknown = [event for event in errors if event not in choice.survived]
     return min(unknown or errors, key=lambda event: (event.time is None, event.time or 0, event.place), default=None)
 

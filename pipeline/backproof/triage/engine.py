@@ -53,8 +53,8 @@ def _build_result(found: Found, tallies: Sequence[Tally], now: int) -> TriageRes
     )
     choice = choose_fault.choose(world, book, signs)
     answer = Answer(found.sources, tallies, world, choice, book)
-    kind = roles.precise_kind(choice.scene, answer.settled, book) if choice.scene else None
-    fault = choice.scene.time if choice.scene else None
+    kind = roles.precise_kind(choice.fault, answer.settled, book) if choice.fault else None
+    fault = choice.fault.time if choice.fault else None
     return answer.build(hypotheses.view(loads, marks, kind=kind, fault=fault), found)
 
 

@@ -138,7 +138,7 @@ def _preemption(last: Sequence[EngineStatistics]) -> Hypothesis:
 def _memory(last: Sequence[EngineStatistics], kind: str | None) -> Hypothesis:
     name = "the device ran out of memory"
     if kind == "oom":
-        return Hypothesis(hypothesis=name, evidence="the first scene is a refused allocation", verdict="confirmed")
+        return Hypothesis(hypothesis=name, evidence="the first fault is a refused allocation", verdict="confirmed")
     caches = [load.cache for load in last if load.cache is not None]
     if not caches:
         return _unknown(name)

@@ -32,7 +32,7 @@ def render(result: TriageResult) -> str:
     """One section per question: what, why, what else, what to do."""
     parts = [
         _headline(result),
-        _scene(result),
+        _fault(result),
         _why(result),
         _lines(result),
         _pointers(result),
@@ -55,16 +55,16 @@ def _headline(result: TriageResult) -> str:
 
 
 _TITLES: Final = {
-    "first-scene": "First scene found",
+    "first-fault": "First fault found",
     "errors": "Errors, and no first fault among them",
-    "only-echoes": "Only echoes",
+    "only-secondary": "Only secondary errors",
     "healthy": "No failure found",
     "unread": "Not read to the end: it could not be told",
 }
 
 
-def _scene(result: TriageResult) -> str:
-    first = result.first_scene
+def _fault(result: TriageResult) -> str:
+    first = result.first_fault
     if first is None:
         return ""
     rows = [
@@ -77,7 +77,7 @@ def _scene(result: TriageResult) -> str:
         ("line", code(first.text)),
         ("advice", result.advice),
     ]
-    return table(("first scene", ""), rows)
+    return table(("first fault", ""), rows)
 
 
 def _or_dash(value: int | None) -> str:

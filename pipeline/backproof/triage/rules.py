@@ -23,11 +23,11 @@ if TYPE_CHECKING:
     from backproof.triage.line_header import Head
 
 _Table = TypeVar("_Table", bound=Record)
-Role = Literal["first-scene", "detail", "pointer", "echo", "noise", "context"]
+Role = Literal["first-fault", "detail", "pointer", "secondary", "noise", "context"]
 
 
 class Kind(Record):
-    """What a first scene is. See kinds.toml."""
+    """What a first fault is. See kinds.toml."""
 
     family: str
     generic: bool = False
@@ -48,9 +48,9 @@ class Rule(Record):
     )
     kind: str | None = None
     priority: int = Field(50, description="the lowest that matches wins; equal ones in the order of the files")
-    weight: int = Field(0, description="of a first scene: breaks ties and orders what has no clock")
-    with_scene: bool = Field(default=False, description="noise that belongs to the dump of a scene beside it")
-    fallback: bool = Field(default=False, description="an echo that is named when nothing better is there")
+    weight: int = Field(0, description="of a first fault: breaks ties and orders what has no clock")
+    with_fault: bool = Field(default=False, description="noise that belongs to the dump of a fault beside it")
+    fallback: bool = Field(default=False, description="a secondary error that is named when nothing better is there")
     timeout_default: int | None = Field(None, description="seconds to count back; a group `timeout` in the line wins")
     meaning: str
     advice: str = ""
@@ -188,8 +188,8 @@ def _problems(made: RuleBook, number: int, rule: Rule) -> list[str]:
     problems = []
     if rule.kind is not None and rule.kind not in made.kinds:
         problems.append(f"kind {rule.kind!r} is not in kinds.toml")
-    if rule.role == "first-scene" and rule.kind is None:
-        problems.append("a first scene needs a kind")
+    if rule.role == "first-fault" and rule.kind is None:
+        problems.append("a first fault needs a kind")
     if not _applies(made, number, rule, rule.example):
         problems.append("does not match its example")
     if _applies(made, number, rule, rule.counterexample):

@@ -15,10 +15,10 @@ if TYPE_CHECKING:
     from backproof.records.triage import TriageResult
 
 _COLOURS: Final = {
-    "first-scene": "bold red",
-    "scene": "red",
+    "first-fault": "bold red",
+    "detail": "red",
     "pointer": "yellow",
-    "echo": "dim",
+    "secondary": "dim",
     "noise": "dim",
     "unknown": "magenta",
 }
@@ -28,7 +28,7 @@ _SHAPES: Final = 10
 
 
 def show(result: TriageResult, console: Console) -> None:
-    """Prints the answer, the first scene first."""
+    """Prints the answer, the first fault first."""
     _headline(result, console)
     for reason in result.why:
         _print(console, Text(f"  because {escape_line(reason)}"))
@@ -42,7 +42,7 @@ def show(result: TriageResult, console: Console) -> None:
 
 
 def _headline(result: TriageResult, console: Console) -> None:
-    first = result.first_scene
+    first = result.first_fault
     if first is None:
         _print(
             console,

@@ -41,7 +41,7 @@ class Matrix(Record):
     include: tuple[Cell, ...]
 
 
-def matrix(plan: Plan, repo: str, *, devices: tuple[str, ...] = (), labels: tuple[str, ...] = ()) -> Matrix:
+def make_matrix(plan: Plan, repo: str, *, devices: tuple[str, ...] = (), labels: tuple[str, ...] = ()) -> Matrix:
     """The cells of a plan.
 
     Args:
@@ -63,7 +63,7 @@ def matrix(plan: Plan, repo: str, *, devices: tuple[str, ...] = (), labels: tupl
         )
     cells = tuple(
         Cell(
-            name=_slug(f"{branch.name}-{device}"),
+            name=_make_slug(f"{branch.name}-{device}"),
             kit=plan.id,
             branch=branch.name,
             sha=source.branch(branch.name),
@@ -87,5 +87,5 @@ def _has_checks(plan: Plan, device: Device) -> bool:
     return any(check.expected_under(models) for check in plan.check)
 
 
-def _slug(text: str) -> str:
+def _make_slug(text: str) -> str:
     return re.sub(r"[^A-Za-z0-9._]+", "-", text).strip("-.")[:120]

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from backproof.rundir.registry import Registry
 
 
-def merge(folders: Sequence[Path], kit: Path, registry: Registry, *, expected: Path | None = None) -> Merged:
+def merge_runs(folders: Sequence[Path], kit: Path, registry: Registry, *, expected: Path | None = None) -> Merged:
     """Judge each run folder again and put them beside each other.
 
     Args:
@@ -35,12 +35,12 @@ def merge(folders: Sequence[Path], kit: Path, registry: Registry, *, expected: P
     Raises:
         PlanError: the runs are of different kits, or none is there.
     """
-    loaded = [publish.load(each, registry, kit) for each in _runs(folders)]
+    loaded = [publish.load_publishable(each, registry, kit) for each in _find_runs(folders)]
     shards: dict[tuple[str, str], Shard] = {}
     for each in sorted(loaded, key=lambda one: one.said.started):
-        shards[each.said.settings.branch, each.said.settings.device] = _shard(each)
-    for cell in _cells(expected):
-        shards.setdefault((cell[0], cell[1]), _absent(*cell))
+        shards[each.said.settings.branch, each.said.settings.device] = _make_shard(each)
+    for cell in _read_cells(expected):
+        shards.setdefault((cell[0], cell[1]), _absent_shard(*cell))
     if not shards:
         raise PlanError(
             "there is no run to join", why=f"none of the folders has a {RUN_FILE}", next_step="name run folders"
@@ -52,19 +52,19 @@ def merge(folders: Sequence[Path], kit: Path, registry: Registry, *, expected: P
     )
 
 
-def write(merged: Merged, folder: Path) -> None:
+def write_merged(merged: Merged, folder: Path) -> None:
     """merged.json and merged.md."""
     ledger = Ledger(folder)
-    ledger.write("merged.json", merged)
-    ledger.write_text("merged.md", render.merged(merged))
+    ledger.write_record("merged.json", merged)
+    ledger.write_text("merged.md", render.render_matrix(merged))
 
 
-def _runs(folders: Sequence[Path]) -> list[Path]:
+def _find_runs(folders: Sequence[Path]) -> list[Path]:
     found = [run for each in folders for run in ([each] if (each / RUN_FILE).is_file() else sorted(each.glob("*/")))]
     return [each for each in found if (each / RUN_FILE).is_file()]
 
 
-def _shard(loaded: publish.Loaded) -> Shard:
+def _make_shard(loaded: publish.Loaded) -> Shard:
     run = loaded.run
     outcome, sentence = run.outcome, run.sentence
     try:
@@ -84,7 +84,7 @@ def _shard(loaded: publish.Loaded) -> Shard:
     )
 
 
-def _cells(expected: Path | None) -> list[tuple[str, str]]:
+def _read_cells(expected: Path | None) -> list[tuple[str, str]]:
     if expected is None:
         return []
     try:
@@ -98,7 +98,7 @@ def _cells(expected: Path | None) -> list[tuple[str, str]]:
     return [(each.branch, each.device) for each in found.include]
 
 
-def _absent(branch: str, device: str) -> Shard:
+def _absent_shard(branch: str, device: str) -> Shard:
     return Shard(
         branch=branch, device=device, outcome=Outcome.ERROR, sentence="no run came back: nothing is known of this one"
     )

@@ -1,4 +1,4 @@
-"""Finds issues of the upstream that look like a run's first scene, and says what they share.
+"""Finds issues of the upstream that look like a run's first fault, and says what they share.
 
 A few searches by the most telling words, then a ranking over what came back; a shared code alone says little, for many
 faults end in one code.
@@ -72,14 +72,14 @@ class Alike:
         return next((stars for least, stars in _STARS if self.score >= least), "")
 
 
-def fingerprint(plan: Plan, scene: Path | None, *, model: str = "", mode: str = "") -> Fingerprint:
-    """From the first scene of a run; what it does not say, from the plan.
+def fingerprint(plan: Plan, fault: Path | None, *, model: str = "", mode: str = "") -> Fingerprint:
+    """From the first fault of a run; what it does not say, from the plan.
 
     Raises:
         PlanError: the file is not an answer of `backproof triage --json`, or nothing is known at all.
     """
-    found = _scene(scene) if scene else None
-    first = found.first_scene if found else None
+    found = _fault(fault) if fault else None
+    first = found.first_fault if found else None
     words = " ".join((plan.title, *plan.baseline.arguments, *plan.baseline.environment.values()))
     codes = dict.fromkeys((found.code or "", *(each.code for each in (*found.chain, *found.codes))) if found else ())
     result = Fingerprint(
@@ -92,18 +92,18 @@ def fingerprint(plan: Plan, scene: Path | None, *, model: str = "", mode: str = 
     if not (result.kind or result.kernel or result.codes):
         raise PlanError(
             f"{plan.id}: there is nothing to search by",
-            why="no first scene was found in the run, and the plan names no code and no [triage] kind",
-            next_step="run `backproof triage --json` on the logs and name its file with --scene",
+            why="no first fault was found in the run, and the plan names no code and no [triage] kind",
+            next_step="run `backproof triage --json` on the logs and name its file with --fault",
         )
     return result
 
 
-def _scene(path: Path) -> TriageResult:
+def _fault(path: Path) -> TriageResult:
     try:
         return TriageResult.model_validate_json(path.read_bytes())
     except (OSError, ValidationError) as error:
         raise PlanError(
-            f"{path}: no first scene can be read from it",
+            f"{path}: no first fault can be read from it",
             why=str(error).splitlines()[0],
             next_step="name the file that `backproof triage --json` wrote",
         ) from error

@@ -136,7 +136,7 @@ def other_code(loaded: Iterable[Loaded], hashes: Mapping[str, str | None]) -> li
 
 
 def _kind(test: TestResult) -> str:
-    """The first fault's kind; what follows a fault only echoes it."""
+    """The first fault's kind; what follows are secondary errors."""
     return test.faults[0].kind if test.faults else "fail"
 
 

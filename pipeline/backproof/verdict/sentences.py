@@ -33,8 +33,8 @@ HEADLINES = {
     Outcome.FAIL: "FAIL: the backport does not hold",
 }
 TRIAGE_HEADLINES = {
-    "first-scene": ("First scene found", "fail"),
-    "only-echoes": ("Only echoes: the cause is not in these files", "inconclusive"),
+    "first-fault": ("First fault found", "fail"),
+    "only-secondary": ("Only secondary errors: the cause is not in these files", "inconclusive"),
     "errors": ("Errors, and no first fault among them", "inconclusive"),
     "healthy": ("No failure found", "pass"),
     "unread": ("Not read to the end: it could not be told", "error"),

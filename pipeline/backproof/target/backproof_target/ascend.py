@@ -4,8 +4,8 @@ It cannot be run where it was written: it follows the calls that the target proj
 (``torch.npu.NPUGraph``, ``torch.npu.graph``, ``torch.npu.synchronize``). There is no memory model here: a fault is an
 exception of the runtime, and uninitialised memory is whatever was there.
 
-After a fault the runtime refuses everything in this process: the tests that follow are skipped and say whose echo they
-would be. A caller that wants each case measured runs them one process at a time.
+After a fault the runtime refuses everything in this process: the tests that follow are skipped, with the first fault as the
+reason. A caller that wants each case measured runs them one process at a time.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 import torch_npu  # noqa: F401 - it registers torch.npu
 
-from backproof_target.faults import ECHO, OUT_OF_RANGE, Fault
+from backproof_target.faults import OUT_OF_RANGE, SECONDARY, Fault
 from backproof_target.launches import LaunchLog, bound_arguments
 
 if TYPE_CHECKING:
@@ -100,7 +100,9 @@ class _Graph:
 
 
 def _fault(text: str) -> Fault:
-    kind = ECHO if _first_fault else OUT_OF_RANGE if any(each in text for each in _OUT_OF_RANGE_WORDS) else "device"
+    kind = (
+        SECONDARY if _first_fault else OUT_OF_RANGE if any(each in text for each in _OUT_OF_RANGE_WORDS) else "device"
+    )
     return Fault(
         kind=kind,
         task=0,
@@ -121,7 +123,7 @@ def opened(kind: str) -> Iterator[Ascend]:
     import pytest
 
     if _first_fault:
-        pytest.skip(f"the context is aborted; the first scene was: {_first_fault[0].text[:300]}")
+        pytest.skip(f"the context is aborted; the first fault was: {_first_fault[0].text[:300]}")
     yield Ascend(kind)
 
 

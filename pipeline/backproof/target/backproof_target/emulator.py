@@ -13,8 +13,8 @@ import torch
 
 from backproof_target import poison
 from backproof_target.faults import (
-    ECHO,
     OUT_OF_RANGE,
+    SECONDARY,
     SILENT,
     UNKNOWN_POINTER,
     ContextAborted,
@@ -184,12 +184,12 @@ class Emulator:
         raise DeviceFault(fault)
 
     def _alive(self, name: str, engine: str) -> None:
-        """An aborted context refuses everything, as the device's does: what it says then is an echo."""
+        """An aborted context refuses everything, as the device's does: what it says then is a secondary error."""
         if self.aborted is None:
             return
         first = self.aborted
-        echo = Fault(
-            kind=ECHO,
+        secondary = Fault(
+            kind=SECONDARY,
             task=self._task,
             engine=engine,
             name=name,
@@ -199,10 +199,10 @@ class Emulator:
             owner="",
             offset=None,
             extent=None,
-            text=f"'{name}' refused, the context is aborted; the first scene is task {first.task}: {first.text}",
+            text=f"'{name}' refused, the context is aborted; the first fault is task {first.task}: {first.text}",
         )
-        self.faults.append(echo)
-        raise ContextAborted(echo)
+        self.faults.append(secondary)
+        raise ContextAborted(secondary)
 
 
 # One at a time: tests run one after another in one thread, and a device belongs to one test.

@@ -30,7 +30,7 @@ class KitOperators:
         return {"name": self.model, "options": self.options, "sentence": self.sentence}
 
 
-def load(asked: Operators) -> KitOperators:
+def load_operators(asked: Operators) -> KitOperators:
     """Read MODULES, SKELETON, MODELS (name to sentence), OPTIONS (name to choices, the first is the default), LIMITS."""
     name = "backproof_kit_operators"
     spec = spec_from_file_location(name, asked.file)
@@ -47,12 +47,12 @@ def load(asked: Operators) -> KitOperators:
         skeletons=tuple(getattr(module, "SKELETON", ())),
         model=asked.model,
         sentence=models[asked.model],
-        options=_options(getattr(module, "OPTIONS", {}), asked.options),
+        options=_check_options(getattr(module, "OPTIONS", {}), asked.options),
         limits=tuple(getattr(module, "LIMITS", ())),
     )
 
 
-def _options(known: dict[str, tuple[str, ...]], asked: dict[str, str]) -> dict[str, str]:
+def _check_options(known: dict[str, tuple[str, ...]], asked: dict[str, str]) -> dict[str, str]:
     for name, value in asked.items():
         if value not in known.get(name, ()):
             raise OperatorsError(f"option {name}={value!r}: the kit knows {known}")

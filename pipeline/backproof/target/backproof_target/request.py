@@ -53,17 +53,17 @@ class Request:
     case_limit: int | None = None
 
 
-def read(path: Path) -> Request:
+def read_request(path: Path) -> Request:
     """Read REQUEST.json; every fault of it is one RequestError."""
     try:
-        return _request(json.loads(path.read_text(encoding="utf-8")))
+        return _parse_request(json.loads(path.read_text(encoding="utf-8")))
     except RequestError:
         raise
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise RequestError(f"{path}: {type(error).__name__}: {error}") from error
 
 
-def _request(data: dict[str, Any]) -> Request:
+def _parse_request(data: dict[str, Any]) -> Request:
     if data["schema"] != SCHEMA:
         raise RequestError(f"schema {data['schema']!r} is not {SCHEMA}: both sides must be of one version")
     check = data["check"]
@@ -73,7 +73,7 @@ def _request(data: dict[str, Any]) -> Request:
         device=data["device"],
         session=data["session"],
         check=Check(id=check["id"], file=Path(check["file"]), select=check.get("select")),
-        operators=_operators(data["operators"]),
+        operators=_parse_operators(data["operators"]),
         files=tuple(Path(each) for each in data["files"]),
         cover=bool(data["cover"]),
         carried=tuple(data["carried"]),
@@ -83,7 +83,7 @@ def _request(data: dict[str, Any]) -> Request:
     )
 
 
-def _operators(data: dict[str, Any] | None) -> Operators | None:
+def _parse_operators(data: dict[str, Any] | None) -> Operators | None:
     if data is None:
         return None
     return Operators(file=Path(data["file"]), model=data["model"], options=dict(data.get("options", {})))

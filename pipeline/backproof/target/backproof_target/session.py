@@ -22,39 +22,39 @@ if TYPE_CHECKING:
 _NOTHING_RAN = 5  # pytest's exit code for it
 
 
-def run(request: Request) -> None:
+def run_session(request: Request) -> None:
     """Write the result whatever happens; first one that says that the process did not finish."""
-    answer = result.blank(request)
-    result.write(request.result, answer)
+    answer = result.blank_result(request)
+    result.write_result(request.result, answer)
     log = LaunchLog()
     watch = LoaderWatch(request.files)
     try:
-        _run(request, answer, log, watch)
+        _run_checks(request, answer, log, watch)
     except NotReady as missing:
         answer["error"] = {"what": missing.what, "trace": str(missing)}
     except BaseException:  # noqa: BLE001 - a target may raise anything at import, SystemExit too
-        answer["error"] = {"what": "crashed", "trace": result.bounded(traceback.format_exc(), result.DETAIL)}
+        answer["error"] = {"what": "crashed", "trace": result.bound_text(traceback.format_exc(), result.DETAIL)}
     answer["loaded"] = watch.records()
     answer["launches"] = log.records()
-    answer["versions"] = result.versions()
+    answer["versions"] = result.list_versions()
     answer["faults"] = result.count_faults(answer["tests"])
-    result.write(request.result, answer)
+    result.write_result(request.result, answer)
 
 
-def _run(request: Request, answer: dict[str, Any], log: LaunchLog, watch: LoaderWatch) -> None:
+def _run_checks(request: Request, answer: dict[str, Any], log: LaunchLog, watch: LoaderWatch) -> None:
     sys.path.extend(request.carried)
     reach = Reach(request.files, wanted=request.cover)
     opened = load_session(request.session).prepare(request, answer, log, reach)
     watch.install()
     reach.start()
     try:
-        _pytest(request, answer, opened)
+        _run_pytest(request, answer, opened)
     finally:
         answer["reached"] = reach.stop()
         answer["limits"] += [reach.why_not] if reach.why_not else []
 
 
-def _pytest(request: Request, answer: dict[str, Any], opened: Callable[[], AbstractContextManager[Any]]) -> None:
+def _run_pytest(request: Request, answer: dict[str, Any], opened: Callable[[], AbstractContextManager[Any]]) -> None:
     os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
     os.environ.pop("PYTEST_ADDOPTS", None)
     os.environ.pop("PYTEST_PLUGINS", None)
@@ -68,14 +68,14 @@ def _pytest(request: Request, answer: dict[str, Any], opened: Callable[[], Abstr
 
     plugin = CheckPlugin(opened, case_limit=request.case_limit)
     try:
-        code = pytest.main(_arguments(request), plugins=[plugin])
+        code = pytest.main(_pytest_arguments(request), plugins=[plugin])
     finally:
-        answer["tests"] = plugin.records()
+        answer["tests"] = plugin.list_records()
     answer["pytest_exit"] = int(code)
-    answer["error"] = _error(int(code), plugin.broken, plugin.crash)
+    answer["error"] = _describe_error(int(code), plugin.broken, plugin.crash)
 
 
-def _arguments(request: Request) -> list[str]:
+def _pytest_arguments(request: Request) -> list[str]:
     """Nothing of the current folder, of the check's folder or of the user's settings has a say."""
     request.work.mkdir(parents=True, exist_ok=True)
     settings = request.work / "empty.ini"
@@ -97,12 +97,12 @@ def _arguments(request: Request) -> list[str]:
     ]
 
 
-def _error(code: int, broken: list[str], crash: str) -> dict[str, str] | None:
+def _describe_error(code: int, broken: list[str], crash: str) -> dict[str, str] | None:
     """Failing tests are a finding, not an error; a file that could not be collected, or nothing to run, is one."""
     if crash:
         return {"what": "crashed", "trace": crash}
     if broken:
-        return {"what": "collection", "trace": result.bounded("\n".join(broken), result.DETAIL)}
+        return {"what": "collection", "trace": result.bound_text("\n".join(broken), result.DETAIL)}
     if code == _NOTHING_RAN:
         return {"what": "nothing-ran", "trace": "pytest found no test to run"}
     if code not in (0, 1):

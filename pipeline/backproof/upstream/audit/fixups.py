@@ -9,7 +9,7 @@ from unidiff.patch import PatchSet
 
 from backproof.core.errors import PlanError
 from backproof.kit import insertion as anchored
-from backproof.upstream.audit.landing import present, statements
+from backproof.upstream.audit.landing import parse_statements, present
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -17,21 +17,21 @@ if TYPE_CHECKING:
     from backproof.kit.plan import Fixup, Plan
 
 
-def closing(plan: Plan, kit: Path, path: str, code: str) -> str:
+def find_closing(plan: Plan, kit: Path, path: str, code: str) -> str:
     """The id of the fix-up that puts this code into this file; '' when none does."""
     for each in plan.fixup:
-        added = _added(kit, each, path)
-        if added and _does(added, code):
+        added = _list_added(kit, each, path)
+        if added and _does_request(added, code):
             return each.id
     return ""
 
 
-def _added(kit: Path, fixup: Fixup, path: str) -> str:
+def _list_added(kit: Path, fixup: Fixup, path: str) -> str:
     """What a fix-up adds to a file; '' when it does not touch it or cannot be read."""
     file = kit / fixup.file
     if file.suffix == ".toml":
         try:
-            insertion = anchored.load(file)
+            insertion = anchored.load_insertion(file)
         except PlanError:
             return ""
         return insertion.insert if insertion.file == path else ""
@@ -43,7 +43,7 @@ def _added(kit: Path, fixup: Fixup, path: str) -> str:
     return "".join(line.value for hunk in hunks for line in hunk if line.is_added)
 
 
-def _does(added: str, code: str) -> bool:
+def _does_request(added: str, code: str) -> bool:
     """A suggestion repeats what stands around it, so one shared statement that acts is enough."""
-    shared = set(statements(added)) & set(statements(code))
+    shared = set(parse_statements(added)) & set(parse_statements(code))
     return bool(shared) or present(added, code, python=True) or present(code, added, python=True)

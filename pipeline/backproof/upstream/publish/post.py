@@ -32,7 +32,7 @@ class Prepared:
     intent: comment.CommentPlan
 
 
-def prepare(client: GitHubClient, loaded: Loaded, *, language: Language = "en") -> Prepared:
+def prepare_comment(client: GitHubClient, loaded: Loaded, *, language: Language = "en") -> Prepared:
     """Check everything and read everything; write nothing.
 
     Raises:
@@ -48,7 +48,7 @@ def prepare(client: GitHubClient, loaded: Loaded, *, language: Language = "en") 
         device=run.settings.device,
         run=run.id,
         started=run.started,
-        text=render.comment(loaded.story, loaded.plan, language=language),
+        text=render.render_comment(loaded.story, loaded.plan, language=language),
     )
     _must_be_postable(draft.body)
     place = comment.Conversation(repo=loaded.plan.upstream.repo, number=pull.number)
@@ -72,7 +72,7 @@ def _must_be_postable(body: str) -> None:
         )
 
 
-def publish(client: GitHubClient, prepared: Prepared) -> PublishRecord:
+def post_comment(client: GitHubClient, prepared: Prepared) -> PublishRecord:
     """Post it, and return what the run folder should keep of it.
 
     Raises:

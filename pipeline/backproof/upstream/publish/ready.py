@@ -47,7 +47,7 @@ class Loaded:
         return self.story.run
 
 
-def load(folder: Path, registry: Registry, kit: Path | None = None) -> Loaded:
+def load_publishable(folder: Path, registry: Registry, kit: Path | None = None) -> Loaded:
     """Read a run folder and judge it again.
 
     Args:
@@ -59,19 +59,19 @@ def load(folder: Path, registry: Registry, kit: Path | None = None) -> Loaded:
         PlanError: no run of this version is there, or it is of another kit.
     """
     ledger = Ledger(folder)
-    said = _run(ledger)
+    said = _read_run(ledger)
     the_plan = load_plan(kit or Path(said.settings.kit), DEVICES)
     subject.must_be_of_kit(folder, said, the_plan.id)
-    told = loaded_run.read(ledger, loaded_run.before_report(said, registry), registry)
+    told = loaded_run.load_run(ledger, loaded_run.before_report(said, registry), registry)
     return Loaded(
         ledger=ledger,
         plan=the_plan,
-        story=replace(told, run=run_verdict.as_left(said, run_verdict.judged(told))),
+        story=replace(told, run=run_verdict.as_left(said, run_verdict.judge_run(told))),
         said=said,
     )
 
 
-def _run(ledger: Ledger) -> Run:
+def _read_run(ledger: Ledger) -> Run:
     path = ledger.folder / RUN_FILE
     if path.is_file() and path.stat().st_size > _LARGEST:
         raise PlanError(f"{path}: too large", why=f"it has more than {_LARGEST} bytes", next_step="make the run again")

@@ -15,7 +15,9 @@ if TYPE_CHECKING:
     from backproof.records.proof import InstalledFile
 
 
-def complete(files: Sequence[InstalledFile], found: dict[str, str | None], *, evidence: tuple[Evidence, ...]) -> Claim:
+def judge_complete(
+    files: Sequence[InstalledFile], found: dict[str, str | None], *, evidence: tuple[Evidence, ...]
+) -> Claim:
     """Compare each installed file with the blob of the fixed tree.
 
     Args:
@@ -23,14 +25,18 @@ def complete(files: Sequence[InstalledFile], found: dict[str, str | None], *, ev
         found: SHA-256 of what is there now, by path in the repository (None: absent).
         evidence: where `found` is written down.
     """
-    findings = tuple(_missing(each, found[each.path]) for each in files if found[each.path] != each.after)
+    findings = tuple(_describe_missing(each, found[each.path]) for each in files if found[each.path] != each.after)
     outcome = Outcome.FAIL if findings else Outcome.PASS if files else Outcome.ERROR
     return Claim(
-        name="complete", sentence=_sentence(files, findings), outcome=outcome, findings=findings, evidence=evidence
+        name="complete",
+        sentence=_write_sentence(files, findings),
+        outcome=outcome,
+        findings=findings,
+        evidence=evidence,
     )
 
 
-def _sentence(files: Sequence[InstalledFile], findings: tuple[Finding, ...]) -> str:
+def _write_sentence(files: Sequence[InstalledFile], findings: tuple[Finding, ...]) -> str:
     if not files:
         return "no file of the patch is installed: nothing can be told"
     if findings:
@@ -41,7 +47,7 @@ def _sentence(files: Sequence[InstalledFile], findings: tuple[Finding, ...]) -> 
     return f"{format_all(len(files), 'file')} of the patch {is_or_are(len(files))} installed, {alike}"
 
 
-def _missing(file: InstalledFile, found: str | None) -> Finding:
+def _describe_missing(file: InstalledFile, found: str | None) -> Finding:
     if found is None:
         text = f"{file.installed} is missing"
     elif file.after is None:

@@ -62,9 +62,9 @@ def _load_operators(request: Request) -> KitOperators:
     if request.operators is None:
         raise NotReady("request", "an emulated device needs the table 'operators'")
     try:
-        return kit_operators.load(request.operators)
+        return kit_operators.load_operators(request.operators)
     except Exception as error:
-        raise NotReady("operators", result.bounded(traceback.format_exc(), result.DETAIL)) from error
+        raise NotReady("operators", result.bound_text(traceback.format_exc(), result.DETAIL)) from error
 
 
 def _guard_kernels(log: LaunchLog, reach: Reach) -> None:
