@@ -36,7 +36,7 @@ def check_choices(*, identity: str = "", device: str = devices.SCAFFOLDED, relea
     Raises:
         PlanError: one of them is not valid.
     """
-    devices.get(device)
+    devices.get_device(device)
     if identity:
         _check_identity(identity)
     if release and not _PINNED.fullmatch(release):
