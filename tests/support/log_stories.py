@@ -26,21 +26,21 @@ class Story:
     files: dict[str, list[str]] = field(default_factory=dict)
     lines: dict[str, list[str]] = field(default_factory=lambda: {name: [] for name in SIGNS.values()})
 
-    def write(self, folder: Path) -> None:
+    def write_files(self, folder: Path) -> None:
         for label, lines in self.files.items():
             path = folder / label
             path.parent.mkdir(parents=True, exist_ok=True)
             end = "" if "no_final_newline" in self.head else "\n"
-            path.write_bytes(self._bytes("\n".join(lines) + end))
+            path.write_bytes(self._encode_text("\n".join(lines) + end))
 
-    def _bytes(self, text: str) -> bytes:
+    def _encode_text(self, text: str) -> bytes:
         data = text.encode()
         if "escapes" in self.head:
             data = data.decode("unicode_escape").encode("latin-1")
         return data
 
 
-def read(path: Path) -> Story:
+def read_story(path: Path) -> Story:
     story, label = Story(path.stem), ""
     for line in path.read_text("utf-8").split("\n"):
         if line.startswith("== "):
@@ -56,5 +56,5 @@ def read(path: Path) -> Story:
     return story
 
 
-def stories() -> list[Story]:
-    return [read(path) for path in sorted(FOLDER.glob("*.case"))]
+def read_stories() -> list[Story]:
+    return [read_story(path) for path in sorted(FOLDER.glob("*.case"))]

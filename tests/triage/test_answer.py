@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from backproof.records.triage import FirstFault, Point, Pointer, RankCount, Server, Shape, TriageResult
 from backproof.triage import codes, timestamps
-from backproof.triage.build_result import Answer
+from backproof.triage.build_result import ResultBuilder
 from backproof.triage.choose_fault import Choice
-from backproof.triage.collect import Tally
-from backproof.triage.inputs import Found, Source
+from backproof.triage.collect import FileSummary
+from backproof.triage.inputs import LogFiles, Source
 from backproof.triage.rules import Kind
-from small_worlds import KINDS, book, record, rule, us, world
+from small_worlds import KINDS, make_book, make_event, make_rule, make_world, to_us
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -23,10 +23,10 @@ if TYPE_CHECKING:
     from backproof.triage.events import Event, Process
     from backproof.triage.rules import RuleBook
 
-POINTS_AT = rule("pointer", pattern="sqSwStatus=(?P<sw>0x[0-9a-f]+)")
-POINTS = rule("pointer", id="no-word", pattern="look there")
+POINTS_AT = make_rule("pointer", pattern="sqSwStatus=(?P<sw>0x[0-9a-f]+)")
+POINTS = make_rule("pointer", id="no-word", pattern="look there")
 # Its index, 2, is what "continued" counts as from the end.
-BOOK = book(POINTS, POINTS_AT, POINTS_AT, POINTS)
+BOOK = make_book(POINTS, POINTS_AT, POINTS_AT, POINTS)
 RANK0 = "rank0/plog-11_20270214100000001.log"
 RANK1 = "rank1/plog-12_20270214100000002.log"
 SOURCES = (
@@ -46,7 +46,7 @@ def answered(
     why: tuple[str, ...] = ("as it was chosen",),
     survived: dict[Event, str] | None = None,
     sources: Sequence[Source] = SOURCES,
-    tallies: Sequence[Tally] = (),
+    summaries: Sequence[FileSummary] = (),
     of: RuleBook = BOOK,
     ranks: Mapping[Process, int] | None = None,
     devices: Mapping[Process, int] | None = None,
@@ -55,29 +55,29 @@ def answered(
     unread: Sequence[str] = ("could not read it",),
 ) -> TriageResult:
     """The result for a fault and the other records."""
-    there = world([*events, *([fault] if fault else [])], ranks=ranks, devices=devices, notes=notes)
+    there = make_world([*events, *([fault] if fault else [])], ranks=ranks, devices=devices, notes=notes)
     choice = Choice(fault=fault, confidence=confidence, why=why, survived=survived or {})
-    found = Found(folder=Path, alone=False, sources=list(sources), notes=["two of a kind"], unread=list(unread))
-    return Answer(sources, tallies, there, choice, of).build(server, found)
+    found = LogFiles(folder=Path, alone=False, sources=list(sources), notes=["two of a kind"], unread=list(unread))
+    return ResultBuilder(sources, summaries, there, choice, of).build_result(server, found)
 
 
 def make_fault(at: float | None = 100, *, kind: str | None = "core", **given: Any) -> Event:
-    return record(at=at, kind=kind, **({"offset": 50, "line": 50} | given))
+    return make_event(at=at, kind=kind, **({"offset": 50, "line": 50} | given))
 
 
 def make_detail(at: float | None = 100, **given: Any) -> Event:
     """A detail of the fault."""
-    return record("detail", at, **({"offset": 60, "line": 60} | given))
+    return make_event("detail", at, **({"offset": 60, "line": 60} | given))
 
 
 def make_secondary(at: float | None = 101, subject: str = "it failed", **given: Any) -> Event:
     plain: dict[str, Any] = {"source": 1, "offset": 10, "line": 10, "subject": subject}
-    return record("secondary", at, **(plain | given))
+    return make_event("secondary", at, **(plain | given))
 
 
 def test_a_whole_answer() -> None:
     fault = make_fault(
-        of=rule("first-fault", "core", id="core-fault"),
+        of=make_rule("first-fault", "core", id="core-fault"),
         process="pid 11",
         rank=3,
         line=7,
@@ -87,7 +87,7 @@ def test_a_whole_answer() -> None:
     known = make_detail(
         100.5, kind="mte", process="pid 11", line=8, subject="RUNTIME [a.cc:2]7 errcode:(0x800000) retCode=0x31, funcName=conv_0"
     )  # fmt: skip
-    word = record(
+    word = make_event(
         "pointer",
         100.75,
         process="pid 11",
@@ -96,18 +96,18 @@ def test_a_whole_answer() -> None:
         line=9,
         subject="RUNTIME sqSwStatus=0x103a000c",
     )
-    noise = record("noise", 10, process="pid 11", offset=1, line=1)
-    soft = record(at=20, kind="memory", process="pid 11", offset=2, line=2)
+    noise = make_event("noise", 10, process="pid 11", offset=1, line=1)
+    soft = make_event(at=20, kind="memory", process="pid 11", offset=2, line=2)
     heard = make_secondary(102.25, "error code is 507015", process="pid 12", rank=4)
-    strange = record("unknown", 95, process="pid 12", source=1, offset=5, line=5)
+    strange = make_event("unknown", 95, process="pid 12", source=1, offset=5, line=5)
     counted = [
-        Tally(
+        FileSummary(
             source=0,
             roles=Counter({"first-fault": 2, "detail": 1, "pointer": 1, "noise": 1, "context": 40}),
             errors=Counter({11: 5}),
             shapes=Counter({"it failed": 2, "RUNTIME # fault": 1}),
         ),
-        Tally(
+        FileSummary(
             source=1,
             roles=Counter({"secondary": 1, "unknown": 1, "context": 2}),
             errors=Counter({12: 2}),
@@ -118,13 +118,13 @@ def test_a_whole_answer() -> None:
         heard, strange, word, known, soft, noise,
         fault=fault,
         survived={soft: "it lived"},
-        tallies=counted,
+        summaries=counted,
         ranks={("", "pid 11"): 3, ("", "pid 12"): 4},
         devices={("", "pid 11"): 5, ("", "pid 12"): 6},
         notes=("two hosts",),
         server=SERVER,
     )  # fmt: skip
-    ts, aicore = codes.decode("ts", "0x31"), codes.decode("aicore", "0x800000")
+    ts, aicore = codes.decode_code("ts", "0x31"), codes.decode_code("aicore", "0x800000")
     assert result == TriageResult(
         outcome="first-fault",
         first_fault=FirstFault(
@@ -146,7 +146,7 @@ def test_a_whole_answer() -> None:
         ),
         advice="Look at the indices.",
         code="507015",
-        chain=(ts, codes.decode("inner", "0x715005e"), codes.decode("acl", "507035")),
+        chain=(ts, codes.decode_code("inner", "0x715005e"), codes.decode_code("acl", "507035")),
         codes=(ts, aicore),
         device=5,
         rank=3,
@@ -190,7 +190,7 @@ def test_a_whole_answer() -> None:
         ),
         distribution=(Shape(count=4, text="it failed"), Shape(count=1, text="RUNTIME # fault")),
         timeline=tuple(
-            Point(us=us(at), lane=lane, role=role, where=where)
+            Point(us=to_us(at), lane=lane, role=role, where=where)
             for at, lane, role, where in [
                 (10, "pid 11", "noise", f"{RANK0}:1"),
                 (20, "pid 11", "noise", f"{RANK0}:2"),
@@ -244,7 +244,7 @@ def test_an_answer_from_nothing() -> None:
 
 @pytest.mark.parametrize("role", ["secondary", "pointer"])
 def test_secondary_errors_alone_say_that_the_fault_is_elsewhere(role: str) -> None:
-    result = answered(record(role), record("noise"), confidence="none", why=())
+    result = answered(make_event(role), make_event("noise"), confidence="none", why=())
     assert (result.outcome, result.exit_code, result.first_fault) == ("only-secondary", 4, None)
     assert result.advice == (
         "Collect debug/plog of every rank, the device logs (msnpureport) and dmesg of the same run."
@@ -254,13 +254,13 @@ def test_secondary_errors_alone_say_that_the_fault_is_elsewhere(role: str) -> No
 
 def test_secondary_errors_alone_name_the_ranks_that_have_no_log() -> None:
     ranks = {("", "pid 1"): 0, ("", "pid 2"): 3}
-    result = answered(record("secondary"), confidence="none", why=(), ranks=ranks)
+    result = answered(make_event("secondary"), confidence="none", why=(), ranks=ranks)
     assert result.advice.startswith("There is no log of rank 1, 2 here. ")
 
 
 @pytest.mark.parametrize("role", ["unknown", "first-fault", "detail"])
 def test_an_error_that_is_not_explained_is_named_and_is_no_all_clear(role: str) -> None:
-    late, early = record(role, 9), record("noise", 1)
+    late, early = make_event(role, 9), make_event("noise", 1)
     result = answered(early, late, confidence="none", why=(), unread=())
     assert (result.outcome, result.exit_code) == ("errors", 4)
     assert result.earliest_error is not None
@@ -283,16 +283,16 @@ ROLES = ("pointer", "secondary", "noise", "unknown")
 def test_a_line_of_two_records_stands_once_under_the_more_telling_one(better: str, worse: str, turned: bool) -> None:
     if ROLES.index(better) > ROLES.index(worse):
         better, worse = worse, better
-    pair = [record(better, line=3), record(worse, line=3)]
-    lists = dict(answered(*(reversed(pair) if turned else pair)).lists())
+    pair = [make_event(better, line=3), make_event(worse, line=3)]
+    lists = dict(answered(*(reversed(pair) if turned else pair)).list_lines())
     assert lists == {"detail": ()} | {name: (f"{RANK0}:3",) if name == better else () for name in ROLES}
 
 
 @pytest.mark.parametrize("other", ["detail", "secondary"])
 def test_the_line_of_the_first_fault_is_in_no_list(other: str) -> None:
     fault = make_fault()
-    result = answered(record(other, 100, offset=50, line=50), fault=fault)
-    assert [lines for _, lines in result.lists()] == [()] * 5
+    result = answered(make_event(other, 100, offset=50, line=50), fault=fault)
+    assert [lines for _, lines in result.list_lines()] == [()] * 5
 
 
 def test_a_line_of_a_detail_and_a_secondary_error_is_of_the_fault() -> None:
@@ -309,7 +309,7 @@ def many() -> Iterator[Event]:
     for number in range(30):
         at = 200 - number if number >= 3 else None
         for step, role in enumerate(("detail", "secondary", "noise")):
-            yield record(role, at, offset=10 * number + step + 100, line=1000 * (step + 1) + number)
+            yield make_event(role, at, offset=10 * number + step + 100, line=1000 * (step + 1) + number)
 
 
 def test_of_a_large_input_the_fault_and_the_earliest_of_each_class_are_named() -> None:
@@ -326,9 +326,9 @@ def test_of_a_large_input_the_fault_and_the_earliest_of_each_class_are_named() -
 
 def test_what_has_no_clock_is_named_last_even_beside_the_start_of_the_clock() -> None:
     events = [
-        record("secondary", None, offset=1, line=1),
-        record("secondary", 0.000001, offset=2, line=2),
-        record("secondary", 0, offset=3, line=3),
+        make_event("secondary", None, offset=1, line=1),
+        make_event("secondary", 0.000001, offset=2, line=2),
+        make_event("secondary", 0, offset=3, line=3),
     ]
     result = answered(*events, sources=sized(LARGE + 1))
     assert result.secondary_lines == (f"{RANK0}:3", f"{RANK0}:2", f"{RANK0}:1")
@@ -354,9 +354,9 @@ def test_up_to_64_mib_every_line_is_named_in_the_order_of_the_files() -> None:
 def test_lists_are_complete_when_all_that_was_counted_is_named(
     size: int, counted: dict[str, int], complete: bool
 ) -> None:
-    tallies = [Tally(source=0, roles=Counter(counted)), Tally(source=1)]
+    summaries = [FileSummary(source=0, roles=Counter(counted)), FileSummary(source=1)]
     events = [make_secondary(number, source=0, offset=number, line=number + 1) for number in range(25)]
-    assert answered(*events, sources=sized(size), tallies=tallies).lists_complete is complete
+    assert answered(*events, sources=sized(size), summaries=summaries).lists_complete is complete
 
 
 def test_lines_are_counted_only_where_nobody_did(tmp_path: Path) -> None:
@@ -365,12 +365,12 @@ def test_lines_are_counted_only_where_nobody_did(tmp_path: Path) -> None:
         path.write_text("one\ntwo\nthree\nfour\n", "utf-8")
     sources = [Source(label=path.name, path=path, size=LARGE) for path in paths]
     events = [
-        record("secondary", 3, source=0, offset=4, line=0),
-        record("secondary", 1, source=0, offset=14, line=0),
-        record("secondary", 4, source=0, offset=0, line=0),
-        record("secondary", 2, source=1, offset=8, line=0),
-        record("secondary", 5, source=1, offset=14, line=99),
-        record("secondary", 6, source=2, offset=5, line=7),
+        make_event("secondary", 3, source=0, offset=4, line=0),
+        make_event("secondary", 1, source=0, offset=14, line=0),
+        make_event("secondary", 4, source=0, offset=0, line=0),
+        make_event("secondary", 2, source=1, offset=8, line=0),
+        make_event("secondary", 5, source=1, offset=14, line=99),
+        make_event("secondary", 6, source=2, offset=5, line=7),
     ]
     assert answered(*events, sources=sources).secondary_lines == ("a:4", "b:3", "a:2", "a:1", "b:99", "c:7")
 
@@ -378,8 +378,8 @@ def test_lines_are_counted_only_where_nobody_did(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("fault", "expected"),
     [
-        (make_fault(of=rule("first-fault", "core", id="a-rule")), {"rule": "a-rule"}),
-        (record("unknown", 100), {"rule": "", "kind": "unknown", "line": 1}),
+        (make_fault(of=make_rule("first-fault", "core", id="a-rule")), {"rule": "a-rule"}),
+        (make_event("unknown", 100), {"rule": "", "kind": "unknown", "line": 1}),
         (make_fault(subject="é" * 401), {"text": "é" * 400}),
         (make_fault(1.5), {"time": "1970-01-01 00:00:01.500000", "began": None}),
         (make_fault(None), {"time": None, "began": None}),
@@ -400,8 +400,8 @@ def test_the_first_fault_says_where_and_when(fault: Event, expected: dict[str, s
         (make_fault(), [make_detail()], "medium", "high"),
         (make_fault(), [], "medium", "medium"),
         (make_fault(None), [make_detail()], "medium", "medium"),
-        (record("detail", 100, kind="core"), [make_detail()], "medium", "medium"),
-        (record("secondary", 100), [make_detail()], "low", "low"),
+        (make_event("detail", 100, kind="core"), [make_detail()], "medium", "medium"),
+        (make_event("secondary", 100), [make_detail()], "low", "low"),
         (None, [make_detail()], "none", "none"),
     ],
 )
@@ -429,7 +429,7 @@ def test_confidence_is_high_only_for_a_dated_report_with_details(
             ("a secondary error is dated 2.250000 s before it",),
         ),
         (make_fault(), [make_secondary(None)], ()),
-        (make_fault(), [record("noise", 101)], ()),
+        (make_fault(), [make_event("noise", 101)], ()),
         (make_fault(None), [make_secondary(103)], ()),
         (None, [make_secondary(103), make_detail()], ()),
     ],
@@ -441,7 +441,7 @@ def test_the_reasons_say_what_agrees_and_when_the_secondary_came(
 
 
 def test_the_five_commonest_reasons_why_records_were_set_aside_are_told() -> None:
-    soft = [record(at=1, kind="memory", offset=number) for number in range(8)]
+    soft = [make_event(at=1, kind="memory", offset=number) for number in range(8)]
     reasons = ["a", "b", "b", "b", "c", "d", "e", "f"]
     result = answered(*soft, survived=dict(zip(soft, reasons, strict=True)))
     assert result.why == (
@@ -454,10 +454,10 @@ def test_the_five_commonest_reasons_why_records_were_set_aside_are_told() -> Non
 @pytest.mark.parametrize(
     ("fault", "advice"),
     [
-        (make_fault(of=rule("first-fault", "core", advice="Do this.")), "Do this."),
+        (make_fault(of=make_rule("first-fault", "core", advice="Do this.")), "Do this."),
         (make_fault(kind="link"), "Check the cable."),
         (make_fault(kind="none such"), "Collect debug/plog of every rank, the device logs (msnpureport) and dmesg of the same run."),
-        (record("unknown"), "Collect debug/plog of every rank, the device logs (msnpureport) and dmesg of the same run."),
+        (make_event("unknown"), "Collect debug/plog of every rank, the device logs (msnpureport) and dmesg of the same run."),
     ],
 )  # fmt: skip
 def test_advice_is_the_rules_own_then_that_of_the_kind(fault: Event, advice: str) -> None:
@@ -480,7 +480,7 @@ def test_advice_is_the_rules_own_then_that_of_the_kind(fault: Event, advice: str
         ),
         (
             make_fault(kind="mte"),
-            [make_secondary(), make_secondary(offset=11), record("noise", 101), record("pointer", 101)],
+            [make_secondary(), make_secondary(offset=11), make_event("noise", 101), make_event("pointer", 101)],
             {},
             "pid 1: an address was out of range; 2 secondary errors",
         ),
@@ -552,7 +552,7 @@ USUAL = {name: Kind(family="op", meaning=name, advice=name) for name in ("tiling
         ),
         pytest.param(make_fault(subject="retCode=0x103, ret[9]"), [], None, id="no code that a user meets"),
         pytest.param(
-            make_fault(), [record("noise", 101, subject="error code is 507011")], None, id="noise says nothing"
+            make_fault(), [make_event("noise", 101, subject="error code is 507011")], None, id="noise says nothing"
         ),
         pytest.param(make_fault(), [], None, id="none"),
         pytest.param(make_fault(kind="tiling"), [], "561002", id="usual for tiling"),
@@ -571,7 +571,7 @@ USUAL = {name: Kind(family="op", meaning=name, advice=name) for name in ("tiling
 def test_the_code_is_the_one_that_the_user_met_first(
     fault: Event | None, others: list[Event], code: str | None
 ) -> None:
-    assert answered(*others, fault=fault, of=book(POINTS, kinds=USUAL)).code == code
+    assert answered(*others, fault=fault, of=make_book(POINTS, kinds=USUAL)).code == code
 
 
 CHIP = "device(chipId:3, dieId:1)"
@@ -622,7 +622,7 @@ def test_the_kernel_is_the_first_that_the_fault_names(
 
 def word(status: str, **given: Any) -> Event:
     plain: dict[str, Any] = {"rule": 1, "offset": 70, "line": 70, "subject": f"sqSwStatus={status}"}
-    return record("pointer", 101, **(plain | given))
+    return make_event("pointer", 101, **(plain | given))
 
 
 @pytest.mark.parametrize(
@@ -632,12 +632,12 @@ def word(status: str, **given: Any) -> Event:
         ([word("0x903a000d")], [("0x903a000d", "9", 58, 13, f"{RANK0}:60")]),
         ([word("0x1000000e")], [("0x1000000e", "stream execution failed", 0, 14, None)]),
         ([word("0x103a000c", process="pid 2")], [("0x103a000c", "stream execution failed", 58, 12, None)]),
-        ([record("pointer", 101, rule=0, offset=70, subject="look there")], []),
-        ([record("secondary", 101, rule=1, offset=70, subject="sqSwStatus=0x103a000c")], []),
+        ([make_event("pointer", 101, rule=0, offset=70, subject="look there")], []),
+        ([make_event("secondary", 101, rule=1, offset=70, subject="sqSwStatus=0x103a000c")], []),
         (
             [
-                record("pointer", 101, rule=0, offset=70, subject="look there"),
-                record("continued", 101, offset=71, subject="sqSwStatus=0x103a000c"),
+                make_event("pointer", 101, rule=0, offset=70, subject="look there"),
+                make_event("continued", 101, offset=71, subject="sqSwStatus=0x103a000c"),
                 word("0x1000000e", offset=72, line=70),
             ],
             [("0x1000000e", "stream execution failed", 0, 14, None)],
@@ -659,12 +659,12 @@ def test_errors_are_counted_by_process_over_all_files() -> None:
     """A process has no number of its own in its record: its file's name has it, or is all there is."""
     labels = ["node1/plog-7_20270214100000001.log", "node1/more-of-7.log", "server.log"]
     sources = [Source(label=label, path=Path(label), size=1) for label in labels]
-    tallies = [
-        Tally(source=0, errors=Counter({7: 1, None: 2, -1: 4})),
-        Tally(source=1, errors=Counter({7: 8})),
-        Tally(source=2, errors=Counter({None: 16, 0: 32})),
+    summaries = [
+        FileSummary(source=0, errors=Counter({7: 1, None: 2, -1: 4})),
+        FileSummary(source=1, errors=Counter({7: 8})),
+        FileSummary(source=2, errors=Counter({None: 16, 0: 32})),
     ]
-    found = answered(sources=sources, tallies=tallies).ranks
+    found = answered(sources=sources, summaries=summaries).ranks
     assert [(each.host, each.process, each.errors) for each in found] == [
         ("", "pid 0", 32),
         ("", "server.log", 16),
@@ -676,9 +676,9 @@ def test_errors_are_counted_by_process_over_all_files() -> None:
 def test_processes_come_by_rank_then_host_then_number_and_without_a_rank_last() -> None:
     hosts = ("node1", "node2")
     sources = [Source(label=f"{host}/x.log", path=Path(host), size=1) for host in hosts]
-    tallies = [Tally(source=number, errors=Counter({1: 1, 2: 1})) for number in (1, 0)]
+    summaries = [FileSummary(source=number, errors=Counter({1: 1, 2: 1})) for number in (1, 0)]
     ranks = {("node2", "pid 1"): 0, ("node1", "pid 2"): 1, ("node1", "pid 1"): 1}
-    found = answered(sources=sources, tallies=tallies, ranks=ranks).ranks
+    found = answered(sources=sources, summaries=summaries, ranks=ranks).ranks
     assert [(each.rank, each.host, each.process) for each in found] == [
         (0, "node2", "pid 1"),
         (1, "node1", "pid 1"),
@@ -690,35 +690,35 @@ def test_processes_come_by_rank_then_host_then_number_and_without_a_rank_last() 
 @pytest.mark.parametrize(
     ("fault_of", "wrote", "role", "first"),
     [
-        ("pid 1", [record("noise", 5), record("secondary", 3)], "first-fault", 3),
-        ("pid 2", [record("noise", 5), record("secondary", 7), record("unknown", None)], "secondary", 5),
-        ("pid 2", [record("noise", 5), record("pointer", 7)], "secondary", 5),
-        ("pid 2", [record("noise", 5), record("unknown", 99)], "noise", 5),
-        ("pid 2", [record("unknown", 99)], "unknown", 99),
-        ("pid 2", [record("unknown", None)], "unknown", None),
+        ("pid 1", [make_event("noise", 5), make_event("secondary", 3)], "first-fault", 3),
+        ("pid 2", [make_event("noise", 5), make_event("secondary", 7), make_event("unknown", None)], "secondary", 5),
+        ("pid 2", [make_event("noise", 5), make_event("pointer", 7)], "secondary", 5),
+        ("pid 2", [make_event("noise", 5), make_event("unknown", 99)], "noise", 5),
+        ("pid 2", [make_event("unknown", 99)], "unknown", 99),
+        ("pid 2", [make_event("unknown", None)], "unknown", None),
     ],
 )
 def test_a_process_is_as_bad_as_the_worst_that_it_wrote(
     fault_of: str, wrote: list[Event], role: str, first: float | None
 ) -> None:
-    tallies = [Tally(source=0, errors=Counter({1: 1}))]
+    summaries = [FileSummary(source=0, errors=Counter({1: 1}))]
     (found,) = answered(
-        *wrote, make_secondary(1, process="pid 3"), fault=make_fault(process=fault_of), tallies=tallies
+        *wrote, make_secondary(1, process="pid 3"), fault=make_fault(process=fault_of), summaries=summaries
     ).ranks
-    assert (found.role, found.first) == (role, None if first is None else timestamps.show(us(first)))
+    assert (found.role, found.first) == (role, None if first is None else timestamps.format_time(to_us(first)))
 
 
 def test_a_process_that_wrote_a_detail_of_the_fault_is_at_the_fault() -> None:
-    tallies = [Tally(source=0, errors=Counter({2: 1}))]
+    summaries = [FileSummary(source=0, errors=Counter({2: 1}))]
     fault, other = make_fault(form="text", block=40), make_detail(form="text", block=40, process="pid 2")
-    (found,) = answered(other, fault=fault, tallies=tallies).ranks
+    (found,) = answered(other, fault=fault, summaries=summaries).ranks
     assert (found.process, found.role) == ("pid 2", "first-fault")
 
 
 def test_the_distribution_is_of_all_files_and_has_fifty_rows() -> None:
     shapes = Counter({f"shape {number:02}": 100 - number for number in range(40)})
     more = Counter({f"shape {number:02}": 100 - number for number in range(30, 60)})
-    found = answered(tallies=[Tally(source=0, shapes=shapes), Tally(source=1, shapes=more)]).distribution
+    found = answered(summaries=[FileSummary(source=0, shapes=shapes), FileSummary(source=1, shapes=more)]).distribution
     assert found[:2] == (Shape(count=140, text="shape 30"), Shape(count=138, text="shape 31"))
     assert (len(found), found[-1]) == (50, Shape(count=51, text="shape 49"))
 
@@ -726,28 +726,28 @@ def test_the_distribution_is_of_all_files_and_has_fifty_rows() -> None:
 @pytest.mark.parametrize(("count", "step"), [(0, 1), (1, 1), (1999, 1), (2000, 1), (2001, 2), (4000, 2), (4001, 3)])
 def test_the_timeline_is_thinned_evenly_above_2000_and_keeps_the_fault(count: int, step: int) -> None:
     """Records later in the file are earlier, the fault and its detail among those that would go."""
-    events = [record("noise", 9000 - at, offset=at) for at in range(count)]
+    events = [make_event("noise", 9000 - at, offset=at) for at in range(count)]
     kept = list(range(0, count, step))
-    assert [point.us for point in answered(*events).timeline] == [us(9000 - at) for at in reversed(kept)]
+    assert [point.us for point in answered(*events).timeline] == [to_us(9000 - at) for at in reversed(kept)]
     if step > 1:
         events[1], events[5] = make_detail(8999, offset=1), make_fault(8995, offset=5)
         kept = sorted([*kept, 1, 5])
         found = answered(*events[:5], *events[6:], fault=events[5]).timeline
-        assert [point.us for point in found] == [us(9000 - at) for at in reversed(kept)]
+        assert [point.us for point in found] == [to_us(9000 - at) for at in reversed(kept)]
 
 
 def test_what_has_no_clock_is_not_on_the_timeline_and_a_lane_is_a_rank_or_a_process() -> None:
     events = [
-        record("noise", 0, rank=0, host="node1"),
-        record("noise", 1, rank=1),
-        record("noise", 2, host="node1"),
-        record("noise", 3, process="server.log"),
-        record("noise", None),
+        make_event("noise", 0, rank=0, host="node1"),
+        make_event("noise", 1, rank=1),
+        make_event("noise", 2, host="node1"),
+        make_event("noise", 3, process="server.log"),
+        make_event("noise", None),
     ]
     found = answered(*events).timeline
     assert [(point.us, point.lane) for point in found] == [
         (0, "node1 rank 0"),
-        (us(1), "rank 1"),
-        (us(2), "node1 pid 1"),
-        (us(3), "server.log"),
+        (to_us(1), "rank 1"),
+        (to_us(2), "node1 pid 1"),
+        (to_us(3), "server.log"),
     ]

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from backproof.triage import line_header, rules, scan, sources, triage
-from backproof.triage.collect import Reader
+from backproof.triage.collect import LineReader
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -53,10 +53,10 @@ def test_a_path_that_is_not_there(tmp_path: Path) -> None:
 def test_unreadable_file_found_at_reading(tmp_path: Path) -> None:
     """Gone between the walk and the reading, as rotation does it."""
     path = plog(tmp_path)
-    found = sources.collect([tmp_path], lambda: tmp_path)
+    found = sources.collect_files([tmp_path], lambda: tmp_path)
     path.unlink()
     with pytest.raises(FileNotFoundError):
-        scan.read(scan.ranges(found.sources)[0])
+        scan.scan_range(scan.split_ranges(found.sources)[0])
 
 
 @pytest.mark.parametrize("position", ["before", "after"])
@@ -99,9 +99,9 @@ def test_a_growing_file_is_read_to_its_size_at_the_start(tmp_path: Path) -> None
 
 def test_a_shrinking_file(tmp_path: Path) -> None:
     path = plog(tmp_path, FAULT * 10)
-    found = sources.collect([tmp_path], lambda: tmp_path)
+    found = sources.collect_files([tmp_path], lambda: tmp_path)
     path.write_text(FAULT, encoding="utf-8")
-    assert len(scan.read(scan.ranges(found.sources)[0]).entries) == 1
+    assert len(scan.scan_range(scan.split_ranges(found.sources)[0]).entries) == 1
 
 
 def test_a_truncated_archive_gives_what_it_holds(tmp_path: Path) -> None:
@@ -167,10 +167,10 @@ def test_several_processes_answer_as_one_does(tmp_path: Path, monkeypatch: pytes
 @settings(max_examples=200, deadline=2000)
 @given(st.binary(max_size=3000))
 def test_any_bytes_are_read(data: bytes) -> None:
-    reader = Reader(0, rules.book(), 10)
+    reader = LineReader(0, rules.load_shipped_rules(), 10)
     for number, line in enumerate(data.split(b"\n"), 1):
-        reader.feed(line, number, number)
-    assert len(reader.finish().entries) <= data.count(b"\n") * 60 + 60
+        reader.read_line(line, number, number)
+    assert len(reader.finish_summary().entries) <= data.count(b"\n") * 60 + 60
 
 
 PIECES = st.sampled_from(
@@ -195,4 +195,4 @@ def test_any_mixture_gets_an_answer(lines: list[str]) -> None:
 
 @given(st.text(max_size=300))
 def test_a_line_always_has_a_head(line: str) -> None:
-    assert line_header.read(line.encode("utf-8", "replace"))
+    assert line_header.read_heads(line.encode("utf-8", "replace"))

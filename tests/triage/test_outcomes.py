@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from backproof.triage.rules import Rule
 
-BOOK = rules.book()
+BOOK = rules.load_shipped_rules()
 HEALTHY_LINES = 10_000
 SAFE = (
     "[INFO] RUNTIME(71,python3):2026-11-03-10:15:{s:02d}.118.204 [task.cc:71]71 Process: task {n} of stream 3 done, errors=0",

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from backproof.triage.choose_fault import Choice
-from backproof.triage.roles import precise_kind, settle
-from small_worlds import BOOK, record, rule, world
+from backproof.triage.roles import classify_events, refine_kind
+from small_worlds import BOOK, make_event, make_rule, make_world
 
 if TYPE_CHECKING:
     from backproof.triage.events import Event
@@ -23,24 +23,24 @@ def choice(fault: Event | None, survived: dict[Event, str] | None = None) -> Cho
 def role_of(event: Event, fault: Event | None, *, survived: bool = False) -> FinalRole:
     """What a record becomes beside a fault."""
     events = [event] if fault is None else [event, fault]
-    settled = settle(world(events), choice(fault, {event: "it went on"} if survived else None), BOOK)
+    settled = classify_events(make_world(events), choice(fault, {event: "it went on"} if survived else None), BOOK)
     return next(each.role for each in settled if each.event is event)
 
 
 def plog_fault(at: float | None = 100) -> Event:
-    return record(at=at, kind="mte", offset=50, subject="RUNTIME [a.cc:1]7 the fault")
+    return make_event(at=at, kind="mte", offset=50, subject="RUNTIME [a.cc:1]7 the fault")
 
 
 def text_fault(*, block: int = -1) -> Event:
-    return record(at=100, kind="mte", offset=50, form="text", block=block)
+    return make_event(at=100, kind="mte", offset=50, form="text", block=block)
 
 
 def kernel_fault(at: float | None = 100) -> Event:
-    return record(at=at, kind="mte", offset=50, form="kernel")
+    return make_event(at=at, kind="mte", offset=50, form="kernel")
 
 
 def make_detail(at: float | None = 100, kind: str | None = "core", **given: Any) -> Event:
-    return record("detail", at, kind=kind, **({"offset": 60} | given))
+    return make_event("detail", at, kind=kind, **({"offset": 60} | given))
 
 
 # name: (a detail, the fault, whether it is of the fault's dump)
@@ -59,10 +59,10 @@ BESIDE = {
     "same family": (make_detail(kind="mte"), plog_fault(), True),
     "another family": (make_detail(kind="link"), plog_fault(), False),
     "no kind": (make_detail(kind=None), plog_fault(), True),
-    "fault of no kind": (make_detail(), record(at=100, offset=50), True),
-    "a first fault of the family": (record(at=101, kind="core"), plog_fault(), True),
-    "a first fault of another family": (record(at=101, kind="link"), plog_fault(), False),
-    "a first fault on the line of the fault": (record(at=100, kind="link", offset=50), plog_fault(), False),
+    "fault of no kind": (make_detail(), make_event(at=100, offset=50), True),
+    "a first fault of the family": (make_event(at=101, kind="core"), plog_fault(), True),
+    "a first fault of another family": (make_event(at=101, kind="link"), plog_fault(), False),
+    "a first fault on the line of the fault": (make_event(at=100, kind="link", offset=50), plog_fault(), False),
     "text beside plog": (make_detail(form="text"), plog_fault(), True),
     "text a second before plog": (make_detail(99, form="text"), plog_fault(), True),
     "text longer before plog": (make_detail(99 - US, form="text"), plog_fault(), False),
@@ -104,15 +104,15 @@ def test_a_detail_is_of_the_fault_when_its_writer_dumped_it_then(event: Event, f
 @pytest.mark.parametrize("with_fault", [True, False])
 @pytest.mark.parametrize("process", ["pid 1", "pid 2"])
 def test_noise_is_of_the_fault_only_when_its_rule_says_so_and_it_stands_beside(with_fault: bool, process: str) -> None:
-    noise = record("noise", 101, process=process, of=rule("noise", with_fault=with_fault))
+    noise = make_event("noise", 101, process=process, of=make_rule("noise", with_fault=with_fault))
     assert role_of(noise, plog_fault()) == ("detail" if with_fault and process == "pid 1" else "noise")
     assert role_of(noise, None) == "noise"
 
 
 @pytest.mark.parametrize("fault", [plog_fault(), None])
 def test_secondary_errors_and_pointers_are_what_their_rules_say(fault: Event | None) -> None:
-    assert role_of(record("secondary", 50, kind="mte"), fault) == "secondary"
-    assert role_of(record("pointer", 50, kind="mte"), fault) == "pointer"
+    assert role_of(make_event("secondary", 50, kind="mte"), fault) == "secondary"
+    assert role_of(make_event("pointer", 50, kind="mte"), fault) == "pointer"
 
 
 def test_a_detail_without_a_fault_is_unknown() -> None:
@@ -133,11 +133,11 @@ def test_a_detail_without_a_fault_is_unknown() -> None:
 def test_what_was_survived_is_noise_and_after_the_fault_a_secondary_error(
     at: float | None, fault: Event | None, role: str
 ) -> None:
-    assert role_of(record(at=at, kind="memory"), fault, survived=True) == role
+    assert role_of(make_event(at=at, kind="memory"), fault, survived=True) == role
 
 
 def unknown(at: float | None, thread: str = "7", process: str = "pid 1") -> Event:
-    return record("unknown", at, process=process, offset=60, subject=f"GE [b.cc:1]{thread} what")
+    return make_event("unknown", at, process=process, offset=60, subject=f"GE [b.cc:1]{thread} what")
 
 
 @pytest.mark.parametrize(
@@ -163,24 +163,24 @@ def test_an_error_that_no_rule_knows_is_settled_by_thread_and_time(event: Event,
 
 
 def test_no_thread_is_not_the_same_thread() -> None:
-    fault = record(at=100, offset=50, subject="the fault")
+    fault = make_event(at=100, offset=50, subject="the fault")
     assert role_of(unknown(100, "thread"), fault) == "secondary"
 
 
 def test_roles_come_in_the_order_of_the_files_and_what_continues_a_record_is_what_that_is() -> None:
     fault = plog_fault()
     events = [
-        record("continued", 0, source=0, offset=10),
+        make_event("continued", 0, source=0, offset=10),
         fault,
-        record("continued", 0, source=0, offset=51),
-        record("continued", 0, source=0, offset=52),
-        record("secondary", 101, source=0, offset=53),
-        record("continued", 0, source=0, offset=54),
-        record("continued", 0, source=1, offset=0),
-        record("pointer", 101, source=1, offset=5),
-        record("continued", 0, source=1, offset=6),
+        make_event("continued", 0, source=0, offset=51),
+        make_event("continued", 0, source=0, offset=52),
+        make_event("secondary", 101, source=0, offset=53),
+        make_event("continued", 0, source=0, offset=54),
+        make_event("continued", 0, source=1, offset=0),
+        make_event("pointer", 101, source=1, offset=5),
+        make_event("continued", 0, source=1, offset=6),
     ]
-    settled = settle(world(list(reversed(events))), choice(fault), BOOK)
+    settled = classify_events(make_world(list(reversed(events))), choice(fault), BOOK)
     assert [each.event for each in settled] == events
     assert [each.role for each in settled] == [
         "unknown",
@@ -196,8 +196,11 @@ def test_roles_come_in_the_order_of_the_files_and_what_continues_a_record_is_wha
 
 
 def test_two_records_of_the_line_of_the_fault_are_told_apart() -> None:
-    fault, twin = plog_fault(), record(at=900, kind="mte", offset=50)
-    assert [each.role for each in settle(world([fault, twin]), choice(fault), BOOK)] == ["first-fault", "secondary"]
+    fault, twin = plog_fault(), make_event(at=900, kind="mte", offset=50)
+    assert [each.role for each in classify_events(make_world([fault, twin]), choice(fault), BOOK)] == [
+        "first-fault",
+        "secondary",
+    ]
 
 
 @pytest.mark.parametrize(
@@ -223,14 +226,14 @@ def test_two_records_of_the_line_of_the_fault_are_told_apart() -> None:
 def test_a_general_kind_gives_way_to_a_precise_one_of_its_details(
     own: str | None, others: list[Event], kind: str
 ) -> None:
-    fault = record(at=100, kind=own, offset=50)
-    assert precise_kind(fault, settle(world([fault, *others]), choice(fault), BOOK), BOOK) == kind
+    fault = make_event(at=100, kind=own, offset=50)
+    assert refine_kind(fault, classify_events(make_world([fault, *others]), choice(fault), BOOK), BOOK) == kind
 
 
 def test_a_detail_of_another_family_beside_the_fault_makes_nothing_precise() -> None:
     """As noise printed with the fault can be."""
-    fault = record(at=100, kind="core", offset=50)
-    noise = record("noise", 100, kind="link", offset=51, of=rule("noise", with_fault=True))
-    settled = settle(world([fault, noise]), choice(fault), BOOK)
+    fault = make_event(at=100, kind="core", offset=50)
+    noise = make_event("noise", 100, kind="link", offset=51, of=make_rule("noise", with_fault=True))
+    settled = classify_events(make_world([fault, noise]), choice(fault), BOOK)
     assert [each.role for each in settled] == ["first-fault", "detail"]
-    assert precise_kind(fault, settled, BOOK) == "core"
+    assert refine_kind(fault, settled, BOOK) == "core"

@@ -52,8 +52,8 @@ def fault(tmp_path: Path) -> Path:
 
 def test_ranked_by_what_is_shared_with_why(hub: StandIn, client: GitHubClient, fault: Path) -> None:
     hub.world.issues = ISSUES
-    wanted = similar.fingerprint(story_plan(title=TITLE), fault)
-    rows = similar.search(client, "example/project", wanted)
+    wanted = similar.make_fingerprint(story_plan(title=TITLE), fault)
+    rows = similar.search_similar(client, "example/project", wanted)
     assert [each.number for each in rows] == [18878, 16828, 8992, 15903]
     assert rows[0].stars == "★★★"
     assert rows[0].shared == (
@@ -67,21 +67,21 @@ def test_ranked_by_what_is_shared_with_why(hub: StandIn, client: GitHubClient, f
 
 
 def test_the_calls_are_bounded(hub: StandIn, client: GitHubClient, fault: Path) -> None:
-    wanted = similar.fingerprint(story_plan(title=TITLE), fault, model="M" * 300, mode="A_B repo:other/x OR")
-    similar.search(client, "example/project", wanted)
+    wanted = similar.make_fingerprint(story_plan(title=TITLE), fault, model="M" * 300, mode="A_B repo:other/x OR")
+    similar.search_similar(client, "example/project", wanted)
     searches = [each.query["q"] for each in hub.requests if each.path == "/search/issues"]
     assert len(searches) <= similar.SEARCHES
     assert all(each.count("repo:") == 1 for each in searches), "nothing in a log line becomes a qualifier"
 
 
 def test_without_logs_the_plan_says_what_it_knows() -> None:
-    wanted = similar.fingerprint(story_plan(title=TITLE), None)
+    wanted = similar.make_fingerprint(story_plan(title=TITLE), None)
     assert (wanted.codes, wanted.model) == (("507011",), "GLM5Next")
 
 
 def test_nothing_to_search_by_is_told(tmp_path: Path) -> None:
     with pytest.raises(PlanError, match="nothing to search by"):
-        similar.fingerprint(story_plan(title="A small backport"), None)
+        similar.make_fingerprint(story_plan(title="A small backport"), None)
     (tmp_path / "x.json").write_text("{")
     with pytest.raises(PlanError, match="no first fault"):
-        similar.fingerprint(story_plan(), tmp_path / "x.json")
+        similar.make_fingerprint(story_plan(), tmp_path / "x.json")

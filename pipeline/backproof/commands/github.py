@@ -183,13 +183,13 @@ def find_command(*, folder: Path, kit: Path | None, fault: Path | None, model: s
     the_plan = publish.load_publishable(folder, REGISTRY, kit).plan
     default = folder / REGISTRY.path_of(TriageResult)
     fault = fault or (default if default.is_file() else None)
-    wanted = similar.fingerprint(the_plan, fault, model=model, mode=mode)
-    rows = similar.search(connect(), the_plan.upstream.repo, wanted)
-    print_json(similar.result_facts(wanted, rows)) if as_json else _print_similar(wanted, rows)
+    wanted = similar.make_fingerprint(the_plan, fault, model=model, mode=mode)
+    rows = similar.search_similar(connect(), the_plan.upstream.repo, wanted)
+    print_json(similar.describe_rows(wanted, rows)) if as_json else _print_similar(wanted, rows)
 
 
-def _print_similar(wanted: similar.Fingerprint, rows: tuple[similar.Alike, ...]) -> None:
-    print_line("searched by " + "; ".join(f"{name} {value}" for name, value in wanted.shown.items()))
+def _print_similar(wanted: similar.Fingerprint, rows: tuple[similar.SimilarIssue, ...]) -> None:
+    print_line("searched by " + "; ".join(f"{name} {value}" for name, value in wanted.shown_values.items()))
     for each in rows:
         differs = f"; differs: {', '.join(each.differs)}" if each.differs else ""
         print_line(f"#{each.number} {each.stars} ({each.kind}, {each.state}) {each.title}")

@@ -22,7 +22,7 @@ def capture_group() -> None:
 @capture_group.command("start", context_settings={"ignore_unknown_options": True})
 @click.option("--out", type=click.Path(path_type=Path), required=True, help="The folder of the capture.")
 @click.argument("argv", metavar="COMMAND...", nargs=-1, type=click.UNPROCESSED)
-def capture_start(*, out: Path, argv: Sequence[str]) -> None:
+def start_command(*, out: Path, argv: Sequence[str]) -> None:
     """Prepare a capture and print the command line to start the service with."""
     from backproof.host.capture import start_capture
 
@@ -35,7 +35,7 @@ def capture_start(*, out: Path, argv: Sequence[str]) -> None:
 
 @capture_group.command("stop")
 @click.option("--out", type=click.Path(path_type=Path), required=True, help="The folder of the capture.")
-def capture_stop(*, out: Path) -> None:
+def stop_command(*, out: Path) -> None:
     """Collect plogs, dmesg and npu-smi into one archive with a manifest."""
     from backproof.host.capture import stop_capture
 

@@ -45,16 +45,16 @@ def triage_command(*, paths: Sequence[Path], as_json: bool, as_markdown: bool, p
     elif as_markdown:
         from backproof.triage import markdown
 
-        print_text(markdown.render(found))
+        print_text(markdown.render_markdown(found))
     else:
-        _show(found)
+        _print_result(found)
     sys.exit(found.exit_code)
 
 
-def _show(found: TriageResult) -> None:
+def _print_result(found: TriageResult) -> None:
     from backproof.triage import terminal
 
-    terminal.show(found, open_console())
+    terminal.print_result(found, open_console())
 
 
 def _write_page(path: Path, found: TriageResult) -> None:

@@ -153,7 +153,7 @@ class TriageResult(Record):
         """1: a first fault was found. 0: the logs are healthy. 4: it could not be told."""
         return {"first-fault": 1, "healthy": 0}.get(self.outcome, 4)
 
-    def lists(self) -> Iterator[tuple[str, tuple[str, ...]]]:
+    def list_lines(self) -> Iterator[tuple[str, tuple[str, ...]]]:
         """Name and lines of each class, the most telling first."""
         yield "detail", self.detail_lines
         yield "pointer", self.pointer_lines

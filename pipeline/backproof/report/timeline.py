@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from backproof.report.broken_axis import Axis, describe_length
-from backproof.triage.timestamps import show
+from backproof.triage.timestamps import format_time
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -85,7 +85,10 @@ class Timeline:
             lanes=lanes,
             more=max(0, len(names) - _LANES),
             folds=axis.folds,
-            ends=((axis.at(points[0].us), show(points[0].us)), (axis.at(points[-1].us), show(points[-1].us))),
+            ends=(
+                (axis.at(points[0].us), format_time(points[0].us)),
+                (axis.at(points[-1].us), format_time(points[-1].us)),
+            ),
             origin="the first fault" if fault else "the first record",
             fault=(axis.at(fault.us), at) if fault else None,
             points=len(points),
@@ -124,7 +127,7 @@ def _draw_lane(name: str, points: Sequence[Point], axis: Axis, zero: int, y: flo
         y=y,
         marks=tuple(_draw_marks(points, axis, zero)),
         counts=tuple((role, counts[role]) for role in reversed(_FAINTEST_FIRST) if counts[role]),
-        first=show(first.us),
+        first=format_time(first.us),
         offset=_describe_offset(first.us - zero),
         where=first.where,
     )

@@ -67,7 +67,7 @@ def _make_result(ctx: Context, found: TriageResult) -> StageResult:
     evidence = (
         ctx.keep_record(found, claim="what failed first on base", command=command),
         ctx.ledger.register_evidence(
-            ctx.ledger.write_text(f"{NAME}/triage.md", markdown.render(found)),
+            ctx.ledger.write_text(f"{NAME}/triage.md", markdown.render_markdown(found)),
             claim="the same for people",
             command=command,
         ),

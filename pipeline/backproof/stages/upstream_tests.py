@@ -44,13 +44,13 @@ def inputs(ctx: Context) -> Mapping[str, Any]:
         "tree": fixed.head_tree,
         "target": installed.model_dump(mode="json", exclude={"held"}),
         "python": ctx.settings.python,
-        "facts": devices.get(ctx.settings.device).describe(Path(ctx.settings.python)),
+        "facts": devices.get_device(ctx.settings.device).describe(Path(ctx.settings.python)),
         "tests": _require_table(ctx).model_dump(mode="json"),
     }
 
 
 def run(ctx: Context) -> StageResult:
-    device = devices.get(ctx.settings.device)
+    device = devices.get_device(ctx.settings.device)
     python, folder = Path(ctx.settings.python), ctx.ledger.stage_folder(NAME)
     root = _export_tests(ctx, _require_table(ctx), folder / "root")
     env = {**ctx.plan.baseline.environment, **ctx.plan.verify.service.env}

@@ -53,7 +53,7 @@ def inputs(ctx: Context) -> Mapping[str, Any]:
         "target": installed.model_dump(mode="json", exclude={"held", "since"}),
         "python": ctx.settings.python,
         "device": ctx.settings.device,
-        "facts": devices.get(ctx.settings.device).describe(Path(ctx.settings.python)),
+        "facts": devices.get_device(ctx.settings.device).describe(Path(ctx.settings.python)),
         "checks": [each.model_dump(mode="json") for each in ctx.plan.check],
         "operators": ctx.plan.emulator.model_dump(mode="json") if ctx.plan.emulator else None,
         "service": ctx.plan.verify.service.model_dump(mode="json"),
@@ -62,7 +62,7 @@ def inputs(ctx: Context) -> Mapping[str, Any]:
 
 
 def run(ctx: Context) -> StageResult:
-    device = devices.get(ctx.settings.device)
+    device = devices.get_device(ctx.settings.device)
     python = Path(ctx.settings.python)
     facts = device.describe(python)
     cases: list[Case] = []

@@ -155,9 +155,9 @@ def _claim_reached(ctx: Context, the_patch: Patch, record: InstallRecord, *, may
 
 def _trace_check(ctx: Context, record: InstallRecord, check: Check) -> tuple[CheckResult, Evidence]:
     """One check on the fixed arm with line coverage, under its first variant that must pass."""
-    device = devices.get(ctx.settings.device)
+    device = devices.get_device(ctx.settings.device)
     variants = check.expected_under(device.models(ctx.plan))
-    variant = next((name for name, each in variants.items() if each.of(record.arm) == "pass"), None)
+    variant = next((name for name, each in variants.items() if each.for_arm(record.arm) == "pass"), None)
     if variant is None:
         raise PlanError(
             f"verify.reach: {check.id} has nothing that must pass on {record.arm} on the device {device.NAME}",

@@ -36,30 +36,30 @@ class Choice:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Signs:
+class SignsOfLife:
     """Signs of life by which an error is shown to have been survived. Times in microseconds, ascending."""
 
     healthy: tuple[int, ...]
     loads: tuple[int, ...]
 
 
-def choose(world: World, book: RuleBook, signs: Signs) -> Choice:
+def choose_fault(world: World, book: RuleBook, signs: SignsOfLife) -> Choice:
     """Walks down the ladder: first faults, details of one, waits that ran out, and last what no rule knows."""
-    survived = _survived(world, book, signs)
+    survived = _find_survived(world, book, signs)
     causes = [event for event in world.events if event.role == "first-fault" and event not in survived]
-    causes = _last_session(world, causes, survived)
+    causes = _keep_last_session(world, causes, survived)
     if causes:
-        return _chosen(
-            min(causes, key=_order), "medium", "the earliest report of a fault that nothing survived", survived
+        return _make_choice(
+            min(causes, key=_rank_event), "medium", "the earliest report of a fault that nothing survived", survived
         )
     for role, confidence, why in _LADDER:
         found = [event for event in world.events if role(event, world) and event not in survived]
         if found:
-            return _chosen(min(found, key=_order), confidence, why, survived)
+            return _make_choice(min(found, key=_rank_event), confidence, why, survived)
     return Choice(fault=None, confidence="none", why=(), survived=survived)
 
 
-def _chosen(event: Event, confidence: Confidence, why: str, survived: dict[Event, str]) -> Choice:
+def _make_choice(event: Event, confidence: Confidence, why: str, survived: dict[Event, str]) -> Choice:
     reasons = [
         why if event.time is not None else f"{why}; it has no clock of its own, so its place in the file decides"
     ]
@@ -68,13 +68,13 @@ def _chosen(event: Event, confidence: Confidence, why: str, survived: dict[Event
     return Choice(fault=event, confidence=confidence, why=tuple(reasons), survived=survived)
 
 
-def _order(event: Event) -> tuple[bool, int, bool, int, int, int]:
+def _rank_event(event: Event) -> tuple[bool, int, bool, int, int, int]:
     """Time first; what has no clock after what has one, and by weight."""
     weight = -(event.rule.weight if event.rule else 0)
-    return (*_moment(event), event.entry.form == "text", weight, *event.place)
+    return (*_get_start(event), event.entry.form == "text", weight, *event.place)
 
 
-def _moment(event: Event) -> tuple[bool, int]:
+def _get_start(event: Event) -> tuple[bool, int]:
     return event.began is None, event.began or 0
 
 
@@ -91,8 +91,8 @@ def _is_unknown_cause(event: Event, world: World) -> bool:
     secondary = [each for each in world.events if each.role in {"secondary", "pointer"}]
     if event.role != "unknown" or not secondary:
         return False
-    first = min(secondary, key=_order)
-    return _moment(event) <= _moment(first) and (event.time is not None or event.place < first.place)
+    first = min(secondary, key=_rank_event)
+    return _get_start(event) <= _get_start(first) and (event.time is not None or event.place < first.place)
 
 
 _LADDER: Final[tuple[tuple[Callable[[Event, World], bool], Confidence, str], ...]] = (
@@ -102,25 +102,25 @@ _LADDER: Final[tuple[tuple[Callable[[Event, World], bool], Confidence, str], ...
 )
 
 
-def _survived(world: World, book: RuleBook, signs: Signs) -> dict[Event, str]:
+def _find_survived(world: World, book: RuleBook, signs: SignsOfLife) -> dict[Event, str]:
     """Errors after which the process demonstrably went on, with the sign of life for each."""
     soft = [event for event in world.events if event.role in {"first-fault", "detail"} and _is_soft(event, book)]
     hard = [event for event in world.events if event.role == "first-fault" and not _is_soft(event, book)]
-    secondary = _times_by_process(event for event in world.events if event.role == "secondary")
+    secondary = _group_times(event for event in world.events if event.role == "secondary")
     found: dict[Event, str] = {}
     for event in soft:
-        reason = _sign_of_life(event, hard, secondary.get(event.process, []), world, signs)
+        reason = _find_sign_of_life(event, hard, secondary.get(event.process, []), world, signs)
         if reason:
             found[event] = reason
     return found
 
 
 def _is_soft(event: Event, book: RuleBook) -> bool:
-    kind = book.kind(event.kind)
+    kind = book.get_kind(event.kind)
     return kind is not None and kind.survivable
 
 
-def _times_by_process(events: Iterable[Event]) -> dict[Process, list[int]]:
+def _group_times(events: Iterable[Event]) -> dict[Process, list[int]]:
     found: dict[Process, list[int]] = {}
     for event in events:
         if event.time is not None:
@@ -128,8 +128,8 @@ def _times_by_process(events: Iterable[Event]) -> dict[Process, list[int]]:
     return {process: sorted(times) for process, times in found.items()}
 
 
-def _sign_of_life(
-    event: Event, hard: Sequence[Event], secondary: Sequence[int], world: World, signs: Signs
+def _find_sign_of_life(
+    event: Event, hard: Sequence[Event], secondary: Sequence[int], world: World, signs: SignsOfLife
 ) -> str | None:
     at = event.time
     if at is None:
@@ -139,10 +139,10 @@ def _sign_of_life(
     faults = [fault.time for fault in hard if fault.time is not None and fault.time > at + _AT_ONCE]
     if later := [fault for fault in faults if fault > at + _SOON or not troubled]:
         return f"the run went on for {(min(later) - at) // SECOND} s, until the device itself reported a fault"
-    return None if troubled else _went_on(event.process, at, world, signs)
+    return None if troubled else _find_later_activity(event.process, at, world, signs)
 
 
-def _went_on(process: Process, at: int, world: World, signs: Signs) -> str | None:
+def _find_later_activity(process: Process, at: int, world: World, signs: SignsOfLife) -> str | None:
     """What shows that the server or the process lived after `at`."""
     if any(mark > at + _AT_ONCE for mark in signs.healthy):
         return "the server became healthy afterwards"
@@ -154,7 +154,7 @@ def _went_on(process: Process, at: int, world: World, signs: Signs) -> str | Non
     return None
 
 
-def _last_session(world: World, causes: list[Event], survived: dict[Event, str]) -> list[Event]:
+def _keep_last_session(world: World, causes: list[Event], survived: dict[Event, str]) -> list[Event]:
     """Tells a fault of an earlier process apart from one of the last run.
 
     A later run that fails by itself is asked about, not the one before. A later run that fails at once, on the chip
@@ -165,7 +165,7 @@ def _last_session(world: World, causes: list[Event], survived: dict[Event, str])
     own = [event for event in late if not _is_victim(world, event, causes)]
     if not own:
         return causes
-    start = min(born for event in own if (born := _created(world, event)) is not None)
+    start = min(born for event in own if (born := _get_creation(world, event)) is not None)
     kept = []
     for event in causes:
         if _ended_before(world, event, start) and event not in own:
@@ -175,13 +175,13 @@ def _last_session(world: World, causes: list[Event], survived: dict[Event, str])
     return kept
 
 
-def _created(world: World, event: Event) -> int | None:
+def _get_creation(world: World, event: Event) -> int | None:
     life = world.lives.get(event.process)
     return life.created if life else None
 
 
 def _starts_after(world: World, event: Event, causes: Sequence[Event]) -> bool:
-    created = _created(world, event)
+    created = _get_creation(world, event)
     return created is not None and any(_ended_before(world, other, created) for other in causes)
 
 
@@ -191,7 +191,7 @@ def _ended_before(world: World, event: Event, moment: int) -> bool:
 
 
 def _is_victim(world: World, event: Event, causes: Sequence[Event]) -> bool:
-    created = _created(world, event)
+    created = _get_creation(world, event)
     if created is None or event.time is None or event.time - created > _SOON:
         return False
     return any(

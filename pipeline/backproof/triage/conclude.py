@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from backproof.records.triage import Outcome
     from backproof.triage.choose_fault import Choice
     from backproof.triage.events import Event, World
-    from backproof.triage.inputs import Found
+    from backproof.triage.inputs import LogFiles
     from backproof.triage.rules import RuleBook
 
 _TEXT: Final = 400
@@ -36,8 +36,8 @@ class Conclusion:
     error: LoggedError | None = None
 
 
-def conclude(
-    found: Found, world: World, choice: Choice, book: RuleBook, locate: Callable[[Event], tuple[str, int]]
+def draw_conclusion(
+    found: LogFiles, world: World, choice: Choice, book: RuleBook, locate: Callable[[Event], tuple[str, int]]
 ) -> Conclusion:
     """Say what the logs amount to.
 
@@ -47,24 +47,24 @@ def conclude(
     if choice.fault is not None:
         return Conclusion(outcome="first-fault")
     if any(event.role in {"secondary", "pointer"} for event in world.events):
-        return _only_secondary(world)
-    if earliest := _earliest(world, choice):
+        return _conclude_secondary(world)
+    if earliest := _find_earliest(world, choice):
         file, line = locate(earliest)
-        return _errors(_logged(earliest, file, line), choice.survived.get(earliest, ""))
+        return _conclude_errors(_make_logged_error(earliest, file, line), choice.survived.get(earliest, ""))
     if error := unruled.find_error(found, book, world.near):
-        return _errors(error, "")
-    return _unread(found) if found.unread or not found.sources else _healthy(found)
+        return _conclude_errors(error, "")
+    return _conclude_unread(found) if found.unread or not found.sources else _conclude_healthy(found)
 
 
-def _only_secondary(world: World) -> Conclusion:
+def _conclude_secondary(world: World) -> Conclusion:
     return Conclusion(
         outcome="only-secondary",
         sentence="these files hold only secondary errors and pointers: the log with the first fault is not among them",
-        advice=f"{_missing_ranks(world)}{COLLECT}",
+        advice=f"{_name_missing_ranks(world)}{COLLECT}",
     )
 
 
-def _missing_ranks(world: World) -> str:
+def _name_missing_ranks(world: World) -> str:
     """Which ranks have no log here, as far as the ranks that have one tell."""
     known = sorted({rank for rank in world.ranks.values() if rank < _MOST_RANKS})
     missing = sorted(set(range(known[-1])) - set(known)) if known else []
@@ -75,7 +75,7 @@ def _missing_ranks(world: World) -> str:
     return f"There is no log of rank {listed}{more} here. "
 
 
-def _errors(error: LoggedError, survived: str) -> Conclusion:
+def _conclude_errors(error: LoggedError, survived: str) -> Conclusion:
     what = "errors that the run survived" if survived else "errors that no rule knows as a failure"
     reason = f" ({survived})" if survived else ""
     return Conclusion(
@@ -86,7 +86,7 @@ def _errors(error: LoggedError, survived: str) -> Conclusion:
     )
 
 
-def _unread(found: Found) -> Conclusion:
+def _conclude_unread(found: LogFiles) -> Conclusion:
     read = (
         f"no error in {format_count(len(found.sources), 'file')} that could be read"
         if found.sources
@@ -101,18 +101,18 @@ def _unread(found: Found) -> Conclusion:
     )
 
 
-def _healthy(found: Found) -> Conclusion:
+def _conclude_healthy(found: LogFiles) -> Conclusion:
     count = format_count(len(found.sources), "file")
     return Conclusion(outcome="healthy", sentence=f"no failure was found: {count}, read to the end, no error in them")
 
 
-def _earliest(world: World, choice: Choice) -> Event | None:
+def _find_earliest(world: World, choice: Choice) -> Event | None:
     """The earliest error that no rule knows; where there is none, the earliest that was survived."""
     errors = [event for event in world.events if event.role in {"unknown", "first-fault", "detail"}]
     unknown = [event for event in errors if event not in choice.survived]
     return min(unknown or errors, key=lambda event: (event.time is None, event.time or 0, event.place), default=None)
 
 
-def _logged(event: Event, file: str, line: int) -> LoggedError:
-    time = None if event.time is None else timestamps.show(event.time)
+def _make_logged_error(event: Event, file: str, line: int) -> LoggedError:
+    time = None if event.time is None else timestamps.format_time(event.time)
     return LoggedError(file=file, line=line, text=event.entry.subject[:_TEXT], time=time)

@@ -29,7 +29,7 @@ class Source:
 
 
 @dataclass(slots=True)
-class Found:
+class LogFiles:
     """Sources and notes while the walk goes on. `folder` makes the private folder for what archives hold."""
 
     folder: Callable[[], Path]
@@ -50,7 +50,7 @@ class Found:
             self.left_out.append(label)
 
 
-def join(top: str, name: str) -> str:
+def join_label(top: str, name: str) -> str:
     return f"{top}/{name}" if top else name
 
 

@@ -16,7 +16,7 @@ from backproof.triage import line_header, timestamps
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from backproof.triage.inputs import Found, Source
+    from backproof.triage.inputs import LogFiles, Source
     from backproof.triage.rules import RuleBook
 
 _BLOCK: Final = 4 << 20
@@ -43,7 +43,7 @@ _ANY_LEVEL: Final = re.compile(
 _GRAVE: Final = ("error", "fatal", "critical", "severe", "emerg", "alert", "panic")
 
 
-def find_error(found: Found, book: RuleBook, near: int) -> LoggedError | None:
+def find_error(found: LogFiles, book: RuleBook, near: int) -> LoggedError | None:
     """Return the first line, in the order of the files, that reports an error and is not known as harmless.
 
     A file that cannot be read any more is added to what was not read.
@@ -54,7 +54,7 @@ def find_error(found: Found, book: RuleBook, near: int) -> LoggedError | None:
             for number, raw in _suspicious_lines(source):
                 looked += 1
                 if looked > _MOST or _is_error(raw, book):
-                    return _describe(source, number, raw, near)
+                    return _make_logged_error(source, number, raw, near)
         except OSError as error:
             found.unread.append(f"could not read {source.label}: {error.strerror or error}")
     return None
@@ -62,7 +62,7 @@ def find_error(found: Found, book: RuleBook, near: int) -> LoggedError | None:
 
 def _suspicious_lines(source: Source) -> Iterator[tuple[int, bytes]]:
     """Lines that a level or a crash stands in, with their numbers from 1."""
-    search = _pattern().search
+    search = _compile_pattern().search
     number, rest = 0, b""
     with source.path.open("rb") as stream:
         while data := stream.read(_BLOCK):
@@ -79,8 +79,8 @@ def _suspicious_lines(source: Source) -> Iterator[tuple[int, bytes]]:
 
 
 def _is_error(raw: bytes, book: RuleBook) -> bool:
-    heads = line_header.read(raw)
-    roles = [book.rules[index].role for head in heads if (index := book.match(head)) >= 0]
+    heads = line_header.read_heads(raw)
+    roles = [book.rules[index].role for head in heads if (index := book.match_head(head)) >= 0]
     if "noise" in roles:
         return False
     line = raw.decode("utf-8", "replace")
@@ -100,18 +100,18 @@ def _is_grave(level: str) -> bool:
     return level.strip('[]<>=",: ').lower() in _GRAVE or (level.lstrip("[( ")[:1] in {"E", "F"} and level[-1] == ":")
 
 
-def _describe(source: Source, number: int, raw: bytes, near: int) -> LoggedError:
-    head = line_header.read(raw)[0]
-    stamp = timestamps.settle(head.stamp, near=near, boot_at=None) if head.stamp else None
+def _make_logged_error(source: Source, number: int, raw: bytes, near: int) -> LoggedError:
+    head = line_header.read_heads(raw)[0]
+    stamp = timestamps.settle_stamp(head.stamp, near=near, boot_at=None) if head.stamp else None
     return LoggedError(
         file=source.label,
         line=number,
         text=raw.decode("utf-8", "replace").strip()[:_TEXT],
-        time=timestamps.show(stamp.us) if stamp else None,
+        time=timestamps.format_time(stamp.us) if stamp else None,
     )
 
 
-def _pattern() -> Any:
+def _compile_pattern() -> Any:
     options = re2.Options()
     options.log_errors = False
     options.never_nl = False
