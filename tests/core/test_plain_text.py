@@ -46,6 +46,7 @@ def test_what_is_harmless_stays_as_it_was() -> None:
 
 
 @given(ANY)
+@example("\x7f\xad")
 @example("\U000e0001\U0001f600 \u3000中\u202e\x9b##[group]")
 def test_json_keeps_its_value_and_shows_no_control(text: str) -> None:
     dumped = dump_json({text: [text]})

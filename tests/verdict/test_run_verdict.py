@@ -321,6 +321,7 @@ def test_a_proof_is_red_on_base_and_green_on_fixed() -> None:
         *three("green-before", "pass", "pass", "pass"),
         *three("red-after", FAULT, "pass", "fail"),
         *three("never-ran", "error", "pass", "pass")[1:],
+        *three("no-fixture", "error", "pass", "pass"),
         *three("guard", "fail", "pass", "pass", role="guard"),
     ]
     assert run_verdict.find_proofs(told) == (("rows", "good"),)

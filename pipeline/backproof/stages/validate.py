@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 from backproof import devices
 from backproof.core.errors import PlanError, TargetError
 from backproof.core.model import Arm, Outcome, Record, StageRole
+from backproof.core.plain_text import one_line
+from backproof.core.redaction import redact
 from backproof.devices.check_result import CheckResult
 from backproof.devices.check_run import CheckEnvironment, CheckJob, CompletedCheck, run_batch, run_check
 from backproof.install import arms
@@ -24,6 +26,8 @@ from backproof.records.proof import (
 )
 from backproof.rundir.ledger import sha256_of
 from backproof.verdict import judge
+from backproof.verdict.endings import RULES
+from backproof.verdict.sentences import case_sentence
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -44,6 +48,7 @@ def inputs(ctx: Context) -> Mapping[str, Any]:
     fixed = ctx.require_record(FixupRecord)
     installed = ctx.require_record(InstallRecord)
     return {
+        "rules": RULES,
         "trees": [picked.base_tree, picked.head_tree, fixed.head_tree],
         "target": installed.model_dump(mode="json", exclude={"held", "since"}),
         "python": ctx.settings.python,
@@ -160,7 +165,8 @@ def _judge_answer(
     claim = f"what {subject.check.id} showed on {subject.arm} under {subject.model}"
     evidence = ctx.ledger.register_evidence(answer.file, claim=claim, command=answer.command)
     case = judge.case(subject, answer.result, hashes=hashes, evidence=[evidence])
-    ctx.say(f"      {case.sentence} ({case.steps - case.steps_failed} of {case.steps} steps pass)")
+    text = one_line(redact(case_sentence(case)), 700)
+    ctx.say(f"      {text} ({case.steps - case.steps_failed} of {case.steps} steps pass)")
     return case, answer.result.limits
 
 

@@ -11,7 +11,7 @@ from backproof.core.errors import HostError, PlanError
 from backproof.core.model import Arm, Evidence, Outcome, Record, StageRole, worst_outcome
 from backproof.core.plural import format_count
 from backproof.devices.check_run import CheckEnvironment, CheckJob, run_check
-from backproof.install import overlay, patch, stale_code
+from backproof.install import arms, overlay, patch, stale_code
 from backproof.install.interpreter import probe_target
 from backproof.install.overlay.journal import hash_file
 from backproof.records.proof import Claim, FixupRecord, InstallRecord, PickRecord, StageResult, VerifyRecord
@@ -49,7 +49,7 @@ def inputs(ctx: Context) -> Mapping[str, Any]:
 
 def run(ctx: Context) -> StageResult:
     record = ctx.require_record(InstallRecord)
-    _require_target(ctx, record)
+    arms.require_target(Path(ctx.settings.python), Path(record.location))
     the_patch = patch.read_patch(ctx)
     _need_patch(ctx, record)
     first = _claim_loaded(ctx, the_patch, record)
@@ -58,17 +58,6 @@ def run(ctx: Context) -> StageResult:
         ctx, the_patch, record, may_run=worst_outcome((first.outcome, second.outcome)) is Outcome.PASS
     )
     return _make_result(ctx, VerifyRecord(arm=record.arm, claims=(first, second, third)))
-
-
-def _require_target(ctx: Context, record: InstallRecord) -> None:
-    """A target that is gone says nothing about the backport, so it must not read as a failure of it."""
-    gone = [path for path in (ctx.settings.python, record.location) if not Path(path).exists()]
-    if gone:
-        raise HostError(
-            f"{', '.join(gone)}: the target is gone",
-            why="it was there when the stage install put the patch into it",
-            next_step="make the environment again, and run again",
-        )
 
 
 def _need_patch(ctx: Context, record: InstallRecord) -> None:

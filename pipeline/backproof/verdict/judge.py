@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from backproof.core.model import Arm, Outcome
 from backproof.records.proof import Case
+from backproof.verdict.endings import classify_ending, describe_error
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -71,17 +72,18 @@ def case(
 def observe(result: CheckResult, hashes: Mapping[str, str | None]) -> tuple[str, str]:
     """One word for what the check showed, and why when that word is `error`.
 
-    The code that ran must be the arm's: otherwise the result says nothing about the arm.
+    A test that could not be carried out is not red, and what the others showed is then not all that there is to see. And
+    the code that ran must be the arm's: otherwise the result says nothing about the arm.
     """
     if result.error is not None:
         return "error", told(result.error)
     ran = [each for each in result.tests if each.outcome != "skipped"]
     if not ran:
         return "error", f"nothing ran ({len(result.tests)} skipped, pytest ended with {result.pytest_exit})"
+    if (broken := next((test for test in ran if classify_ending(test) == "error"), None)) is not None:
+        return "error", describe_error(broken)
     if strange := _not_this_arm(result, hashes):
         return "error", strange
-    if (broken := next((test for test in ran if is_error(test)), None)) is not None:
-        return "error", describe_error(broken)
     return _name_outcome(ran), ""
 
 
@@ -90,29 +92,6 @@ def _name_outcome(ran: Sequence[TestResult]) -> str:
     if len(kinds) > 1:
         return f"mixed:{'+'.join(kinds)}"
     return next((kind if kind == "fail" else f"fault:{kind}" for kind in kinds), "pass")
-
-
-# An exception that says that a test could not be carried out, and nothing of the code under test: a module that is not
-# there, a file, a connection or a process that is refused, a time-out (all of them OSError), memory, a fixture of pytest,
-# an operator that the device does not model.
-_NOT_CARRIED_OUT = frozenset({"ImportError", "OSError", "MemoryError", "FixtureLookupError", "Unmodelled"})
-
-
-def is_error(test: TestResult) -> bool:
-    """Return whether a test could not be carried out; such a test is neither red nor green.
-
-    A fault that the device recorded while the test ran is a finding, whatever was raised after it.
-    """
-    if test.outcome == "error":
-        return True
-    return test.outcome == "failed" and not test.faults and not _NOT_CARRIED_OUT.isdisjoint(test.raised)
-
-
-def describe_error(test: TestResult) -> str:
-    """Return in one line which test could not be carried out, in which phase, and what was raised."""
-    phase = f" in {test.phase}" if test.phase else ""
-    line = next(iter(test.message.splitlines()), "") or next(iter(test.raised), "no reason given")
-    return f"{test.nodeid}: error{phase}: {line}"[:500]
 
 
 def told(error: Mapping[str, Any]) -> str:

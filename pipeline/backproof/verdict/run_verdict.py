@@ -142,7 +142,11 @@ def _device_level(device: str) -> Level | None:
 def find_proofs(cases: Iterable[Case]) -> tuple[tuple[str, str], ...]:
     """The (check, model) pairs that are red on base and green on fixed."""
     seen = {(each.check, each.model, each.arm): each.observed for each in cases if each.role == "proof"}
-    red = [(check, model) for (check, model, arm), observed in seen.items() if arm is Arm.BASE and observed != "pass"]
+    red = [
+        (check, model)
+        for (check, model, arm), observed in seen.items()
+        if arm is Arm.BASE and observed not in {"pass", "error"}
+    ]
     return tuple(each for each in red if seen.get((*each, Arm.FIXED)) == "pass")
 
 

@@ -19,11 +19,15 @@ from typing import TYPE_CHECKING, Any
 from backproof_target.faults import Unmodelled
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
 
 class StandInMissing(Unmodelled, ModuleNotFoundError):  # noqa: N818 - a limit, not a mistake
     """The code under test imports a module that the kit has no stand-in for."""
+
+
+class NameMissing(Unmodelled, AttributeError):  # noqa: N818 - a limit, not a mistake
+    """The code under test uses a name that the kit's stand-in does not have."""
 
 
 class _Maker:
@@ -36,7 +40,15 @@ class _Maker:
         return ModuleType(spec.name, "A stand-in: this module exists on a device host only.")
 
     def exec_module(self, module: ModuleType) -> None:
-        vars(module).update(self._names)
+        vars(module).update({"__getattr__": _refuse_names(module.__name__), **self._names})
+
+
+def _refuse_names(module: str) -> Callable[[str], Any]:
+    # An ordinary AttributeError would look like a fault of the code under test; this one says what is not modelled.
+    def refuse(name: str) -> Any:
+        raise NameMissing(f"the stand-in {module!r} has no {name!r}; add it to MODULES in the kit's operators.py")
+
+    return refuse
 
 
 class StandIns:
