@@ -39,7 +39,7 @@ def install_arm(ctx: Context, arm: Arm) -> Iterator[dict[str, str | None]]:
         with overlay.install_changes(
             the_patch.site, plan_arm_changes(ctx, the_patch, arm), owner=owner, guards=the_patch.guards
         ):
-            yield {str(the_patch.site / each.installed): each.hash_on(arm) for each in the_patch.files}
+            yield {str(the_patch.site / file.installed): file.hash_on(arm) for file in the_patch.files}
     except NeedsReview:
         require_target(python, the_patch.site)
         raise
@@ -60,8 +60,8 @@ def plan_arm_changes(ctx: Context, the_patch: Patch, arm: Arm) -> tuple[Change, 
     """What differs in site-packages between the release and an arm, each file with what it must be now."""
     if ctx.plan.install.mode == "overlay" or arm is Arm.BASE:
         return tuple(
-            Change(path=each.installed, before=each.hash_on(Arm.BASE), new=each.content[arm])
-            for each in the_patch.files
+            Change(path=file.installed, before=file.hash_on(Arm.BASE), new=file.content[arm])
+            for file in the_patch.files
         )
     return _compare_build(the_patch, _build_tree(ctx, the_patch, arm))
 

@@ -19,10 +19,10 @@ if TYPE_CHECKING:
 
 def find_closing(plan: Plan, kit: Path, path: str, code: str) -> str:
     """The id of the fix-up that puts this code into this file; '' when none does."""
-    for each in plan.fixup:
-        added = _list_added(kit, each, path)
+    for item in plan.fixup:
+        added = _list_added(kit, item, path)
         if added and _does_request(added, code):
-            return each.id
+            return item.id
     return ""
 
 
@@ -39,7 +39,7 @@ def _list_added(kit: Path, fixup: Fixup, path: str) -> str:
         patch = PatchSet(file.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, UnidiffParseError):
         return ""
-    hunks = [hunk for each in patch if each.path == path for hunk in each]
+    hunks = [hunk for item in patch if item.path == path for hunk in item]
     return "".join(line.value for hunk in hunks for line in hunk if line.is_added)
 
 
