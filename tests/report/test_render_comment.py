@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 from backproof.core.model import Arm, Finding, Outcome
-from backproof.records.proof import Claim, Conflict, VerifyRecord
+from backproof.records.picks import ConflictKind, ConflictRecord
+from backproof.records.proof import Claim, VerifyRecord
 from backproof.report import render
 from backproof.report.view import Outline
 from backproof.rundir import loaded_run
@@ -62,7 +63,7 @@ def test_level_2_pass_is_the_golden_comment(tmp_path: Path) -> None:
 
 def stopped(path: Path) -> Folder:
     folder = Folder(path)
-    conflict = Conflict(path="pkg/rows.py", kind="content")
+    conflict = ConflictRecord(path="pkg/rows.py", kind=ConflictKind.CONTENT)
     folder.pick(Outcome.PERSON, commit={"outcome": "conflict", "landed": None}, conflicts=(conflict,), others=())
     folder.stage("fixup", Outcome.ABORTED, "not run: it needs pick, which ended with person-needed")
     return folder
@@ -258,7 +259,8 @@ def hostile_folder(path: Path, text: str) -> Folder:
     finding = Finding(severity="warning", text=safe, where=safe)
     folder = Folder(path)
     folder.pick(
-        commit={"subject": safe, "author": safe, "dropped": (safe,)}, conflicts=(Conflict(path=safe, kind=safe),)
+        commit={"subject": safe, "author": safe, "dropped": (safe,)},
+        conflicts=(ConflictRecord(path=safe, kind=ConflictKind.CONTENT),),
     )
     folder.fixup()
     folder.install()
