@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import re
+import weakref
 from dataclasses import dataclass
 from io import BytesIO
 from typing import TYPE_CHECKING
@@ -56,6 +57,8 @@ class Objects:
         git_dir = git_dir.absolute()
         self._git = Git(str(git_dir))
         self._git.update_environment(**_own_environment(git_dir))
+        # The process of a store that nobody closes ends with it.
+        weakref.finalize(self, self._git.clear_cache)
         # Not GitPython's own: that one starts a process for each object it writes.
         self._database = LooseObjectDB(str(git_dir / "objects"))
         self._trees: dict[str, dict[str, Entry]] = {}
