@@ -111,7 +111,7 @@ def _timed(argv: list[str], cwd: Path, *, check: bool, sample: bool = False) -> 
 
 
 def _hold(out: bytes) -> None:
-    first = json.loads(out)["first_scene"]
+    first = json.loads(out)["first_fault"]
     if not first or first["kind"] != "aicore" or not first["file"].startswith("plog-4105_"):
         raise SystemExit(f"triage did not name the fault: {first}")
 

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 import pytest
 from backproof.adapters.git import Source, Store
 from backproof.app import demo
-from backproof.kit import plan
+from backproof.devices import DEVICES
+from backproof.kit.loader import load_plan
 from checkout import KIT
 from repositories import Repository
 
@@ -31,18 +32,18 @@ def target_python() -> Path:
     named = os.environ.get("BACKPROOF_TARGET_PYTHON")
     if named:
         return Path(named)
-    the_plan = plan.load(KIT)
+    the_plan = load_plan(KIT, DEVICES)
     assert the_plan.target is not None
-    return demo.environment(the_plan, the_plan.target, _say)
+    return demo.make_environment(the_plan, the_plan.target, _say)
 
 
 @pytest.fixture(scope="session")
 def target_upstream(target_python: Path) -> Path:
     """A repository made from the release's own files, with the kit's series."""
-    the_plan = plan.load(KIT)
+    the_plan = load_plan(KIT, DEVICES)
     assert the_plan.target is not None
     assert target_python.exists()
-    return demo.repository(the_plan, the_plan.target, KIT, _say)
+    return demo.make_repository(the_plan, the_plan.target, KIT, _say)
 
 
 @pytest.fixture(autouse=True)

@@ -62,7 +62,7 @@ class Step:
         if isinstance(self.ends, Exception):
             raise self.ends
         file = ctx.ledger.write_text(f"{self.NAME}/{self.NAME}.txt", f"{self.given}\n")
-        evidence = (ctx.ledger.evidence(file, claim="c", command="x"),) if self.evident else ()
+        evidence = (ctx.ledger.register_evidence(file, claim="c", command="x"),) if self.evident else ()
         return StageResult(stage=self.NAME, outcome=self.ends, sentence="s", evidence=evidence)
 
 
@@ -80,7 +80,7 @@ def ctx(tmp_path: Path, said: list[str]) -> Context:
 
 
 def go(ctx: Context, *steps: Step) -> Run:
-    return runner.execute(ctx, ctx.ledger.load_run() or new_run(ctx.settings), steps)
+    return runner.run_stages(ctx, ctx.ledger.load_run() or new_run(ctx.settings), steps)
 
 
 def outcomes(run: Run) -> dict[str, str]:
@@ -270,7 +270,7 @@ def test_an_error_becomes_a_result_with_evidence_and_both_findings(
     assert text == f"{error.what}\n  why: {error.why}\n  next: {error.next_step}\n"
     assert (result.outcome, result.sentence, result.digest) == (outcome, error.what, "")
     file = ctx.ledger.folder / "pick/error.txt"
-    assert result.evidence == (ctx.ledger.evidence(file, claim=error.what, command="stage pick"),)
+    assert result.evidence == (ctx.ledger.register_evidence(file, claim=error.what, command="stage pick"),)
     assert result.findings == (
         Finding(severity=severity, text=f"{error.what}: {error.why}"),
         Finding(severity="note", text=f"next: {error.next_step}"),

@@ -200,7 +200,7 @@ def _notes(bench: Bench) -> list[Path]:
     kept = os.environ.get("XDG_STATE_HOME")
     os.environ["XDG_STATE_HOME"] = bench.env["XDG_STATE_HOME"]
     try:
-        return registry.sites()
+        return registry.list_sites()
     finally:
         os.environ.pop("XDG_STATE_HOME")
         if kept is not None:

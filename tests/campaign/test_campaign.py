@@ -39,7 +39,7 @@ def test_a_kill_while_files_are_changed_is_survived(bench: Bench) -> None:
 
 def test_an_undo_that_does_nothing_is_found_out(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     at = changing(bench)
-    monkeypatch.setattr(steps, "_restore", lambda *_, **__: None)
+    monkeypatch.setattr(steps, "_restore_file", lambda *_, **__: None)
     troubles = attempt.struck(bench, bench.job.arguments(), at, points.terminated)
     assert any("outside the run folder" in each or "next command ended with" in each for each in troubles.found)
 

@@ -6,16 +6,19 @@ import re
 import shlex
 
 import pytest
+from backproof.cli import COMMANDS
 from checkout import ROOT
 
 from tests.workflows.test_workflow import parse
 
 DOCS = ROOT / "docs"
+GROUPS = {"plan", *(name for name, entry in COMMANDS.items() if entry.commands)}
+"""A command of these alone is a mention, without its arguments."""
 LINES = [
     (page, line)
     for page in ("publish.md", "action.md")
     for line in re.findall(r"^backproof .*|(?<=`)backproof [^`]+(?=`)", (DOCS / page).read_text(), re.MULTILINE)
-    if " " in line and len(line.split()) > 2
+    if len(line.split()) > 3 or (len(line.split()) == 3 and line.split()[1] not in GROUPS)
 ]
 
 

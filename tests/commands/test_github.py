@@ -13,7 +13,7 @@ from click.testing import CliRunner, Result
 from stories import BASE, SOURCE, proved
 
 from tests.upstream.test_publish import TOKEN, _kit_at
-from tests.upstream.test_similar import SCENE
+from tests.upstream.test_similar import TRIAGE
 
 if TYPE_CHECKING:
     from server import StandIn
@@ -121,25 +121,25 @@ def test_new_and_what_to_do_next(world: StandIn, tmp_path: Path) -> None:
 
 def test_similar(world: StandIn, run: Path, kit: Path, tmp_path: Path) -> None:
     (run / "triage").mkdir()
-    (run / "triage/triage.json").write_text(json.dumps(SCENE))
+    (run / "triage/triage.json").write_text(json.dumps(TRIAGE))
     world.world.issues = [{"number": 3, "title": "507011 \x1b[31m again", "body": "MTE error"}]
-    done = call("similar", run, "--kit", kit)
+    done = call("find", run, "--kit", kit)
     assert "#3 ★★" in done.output
     assert "\x1b" not in done.output
-    assert json.loads(call("similar", run, "--kit", kit, "--json").output)["similar"][0]["number"] == 3
+    assert json.loads(call("find", run, "--kit", kit, "--json").output)["similar"][0]["number"] == 3
 
 
 def test_present_in_actions(run: Path, kit: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     in_actions(monkeypatch, tmp_path)
-    done = call("present", run, "--kit", kit)
+    done = call("ci", "present", run, "--kit", kit)
     assert "::stop-commands::" in done.output
     assert "## Backport verification" in (tmp_path / "summary").read_text()
     assert "outcome<<" in (tmp_path / "output").read_text()
 
 
 def test_present_elsewhere_prints_the_comment(run: Path, kit: Path) -> None:
-    assert call("present", run, "--kit", kit).output.startswith("## Backport verification")
-    assert call("present", run, "--kit", kit, "--lang", "zh").output.startswith("## 回移验证")
+    assert call("ci", "present", run, "--kit", kit).output.startswith("## Backport verification")
+    assert call("ci", "present", run, "--kit", kit, "--lang", "zh").output.startswith("## 回移验证")
 
 
 def test_merge_in_actions(run: Path, kit: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -147,16 +147,16 @@ def test_merge_in_actions(run: Path, kit: Path, tmp_path: Path, monkeypatch: pyt
     cell = {"name": "c", "kit": "small", "branch": "release/1", "sha": "a", "device": "ascend", "labels": []}
     (tmp_path / "matrix.json").write_text(json.dumps({"schema_version": 1, "include": [cell]}))
     expect = ("--expect", tmp_path / "matrix.json")
-    done = call("merge", run, "--kit", kit, "--out", tmp_path / "merged", *expect, code=ExitCode.ERROR)
+    done = call("ci", "merge", run, "--kit", kit, "--out", tmp_path / "merged", *expect, code=ExitCode.ERROR)
     assert "::error title=release/1 on ascend::error: no run came back" in done.output
     assert "| release/1 |" in (tmp_path / "summary").read_text()
-    call("merge", run, "--kit", kit, "--out", tmp_path / "merged")
+    call("ci", "merge", run, "--kit", kit, "--out", tmp_path / "merged")
 
 
 def test_matrix_gives_an_output(upstream: Any, kit: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     in_actions(monkeypatch, tmp_path)
     upstream.git("branch", "release/1")
-    printed = call("matrix", kit, "--repo", upstream.folder).stdout
+    printed = call("ci", "matrix", kit, "--repo", upstream.folder).stdout
     assert [each["device"] for each in json.loads(printed)["include"]] == ["emulator"]
     name, given, _ = (tmp_path / "output").read_text().splitlines()
     assert name.startswith("include<<"), "GitHub refuses the whole as a matrix: see test_strategy.py"

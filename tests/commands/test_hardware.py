@@ -104,15 +104,15 @@ class Made:
             python=str(prepared.target.python),
             device="ascend",
         )
-        execution.run(self.request, lambda _: None, last="install")
+        execution.run_pipeline(self.request, lambda _: None, last="install")
 
     def call(self, command: click.Command, *arguments: str) -> Result:
         return CliRunner().invoke(command, ["--run", str(self.run), *arguments])
 
     @property
     def story(self) -> dict[str, Any]:
-        found: dict[str, Any] = json.loads((self.run / "run.json").read_text())
-        return found
+        result: dict[str, Any] = json.loads((self.run / "run.json").read_text())
+        return result
 
 
 @pytest.fixture
@@ -121,11 +121,11 @@ def made(fake_host: FakeHost, tmp_path: Path, upstream: Repository) -> Made:
 
 
 def test_serve_check_shows_the_fault_without_the_backport_and_not_with_it(made: Made) -> None:
-    found = made.call(hardware.serve_check)
-    assert found.exit_code == 0, found.output
-    assert "serve: pass: all 2 cases as the plan expects" in found.stdout
+    result = made.call(hardware.serve_command)
+    assert result.exit_code == 0, result.output
+    assert "serve: pass: all 2 cases as the plan expects" in result.stdout
     record = ServeRecord.model_validate_json((made.run / "serve" / "serve.json").read_bytes())
-    assert [(each.arm, each.observed) for each in record.rounds] == [
+    assert [(done.arm, done.observed) for done in record.rounds] == [
         ("base", "fault:mte-out-of-range"),
         ("fixed", "pass"),
     ]
@@ -136,7 +136,7 @@ def test_serve_check_shows_the_fault_without_the_backport_and_not_with_it(made: 
     comment = (made.run / "comment.md").read_text()
     assert "On the hardware" not in comment
     assert "device itself" not in comment
-    again = made.call(hardware.serve_check)
+    again = made.call(hardware.serve_command)
     assert "(reused)" in again.stderr
 
 
@@ -144,7 +144,7 @@ def test_a_killed_serve_check_leaves_nothing_behind_and_goes_on_where_it_was(mad
     plan = made.run.parent / "kit" / "plan.toml"
     slow = plan.read_text().replace('"--crash-at", "4", ', '"--crash-at", "9", "--delay", "0.03", ')
     plan.write_text(slow.replace("concurrency = [1, 4]\nfails_at = 4", "concurrency = [1, 2, 9]"), encoding="utf-8")
-    code = "from backproof.commands.hardware import serve_check\nserve_check()"
+    code = "from backproof.commands.hardware import serve_command\nserve_command()"
     ours = subprocess.Popen([sys.executable, "-c", code, "--run", str(made.run)], stderr=subprocess.PIPE, text=True)
     assert ours.stderr is not None
     for line in ours.stderr:
@@ -153,10 +153,10 @@ def test_a_killed_serve_check_leaves_nothing_behind_and_goes_on_where_it_was(mad
     ours.kill()
     ours.communicate()
     before = Round.model_validate_json((made.run / "serve" / "load" / "base-1" / "round.json").read_bytes())
-    assert [each.concurrency for each in before.steps] == [1]
+    assert [step.concurrency for step in before.steps] == [1]
     assert not before.complete
-    found = made.call(hardware.serve_check)
-    assert found.exit_code == 0, found.output
+    result = made.call(hardware.serve_command)
+    assert result.exit_code == 0, result.output
     record = ServeRecord.model_validate_json((made.run / "serve" / "serve.json").read_bytes())
     base, fixed = record.rounds
     assert base.steps[:1] == before.steps
@@ -165,26 +165,26 @@ def test_a_killed_serve_check_leaves_nothing_behind_and_goes_on_where_it_was(mad
 
 
 def test_a_budget_and_steps_of_the_command_line(made: Made) -> None:
-    found = made.call(hardware.serve_check, "--steps", "1,2", "--budget", "10m", "--json")
-    assert found.exit_code == Outcome.INCONCLUSIVE.exit_code
-    story = json.loads(found.stdout)
-    stage = next(each for each in story["stages"] if each["stage"] == "serve")
+    result = made.call(hardware.serve_command, "--steps", "1,2", "--budget", "10m", "--json")
+    assert result.exit_code == Outcome.INCONCLUSIVE.exit_code
+    story = json.loads(result.stdout)
+    stage = next(stage for stage in story["stages"] if stage["stage"] == "serve")
     assert "not discriminating" in stage["sentence"]
     assert "nothing further can make this a pass" in stage["findings"][0]["text"]
-    assert made.call(hardware.serve_check, "--steps", "4,2").exit_code == 2
-    assert isinstance(made.call(hardware.serve_check, "--budget", "soon").exception, PlanError)
+    assert made.call(hardware.serve_command, "--steps", "4,2").exit_code == 2
+    assert isinstance(made.call(hardware.serve_command, "--budget", "soon").exception, PlanError)
 
 
 def test_validate_on_a_stand_in_keeps_the_inventory_and_never_passes_for_hardware(made: Made) -> None:
-    run = execution.run(made.request, lambda _: None, first="install", last="validate")
-    said = {each.stage: f"{each.outcome}: {each.sentence}" for each in run.stages}
-    assert said["verify"].startswith("pass"), said
+    run = execution.run_pipeline(made.request, lambda _: None, first="install", last="validate")
+    outcomes = {stage.stage: f"{stage.outcome}: {stage.sentence}" for stage in run.stages}
+    assert outcomes["verify"].startswith("pass"), outcomes
     inventory = DeviceInventory.model_validate_json((made.run / "validate" / "inventory.json").read_bytes())
     assert inventory.stand_in
     assert run.outcome is Outcome.ERROR
     assert run.level is not None
     assert run.level <= 2
-    logs = [each.parent.name for each in (made.run / "validate").glob("*/*.logs.1")]
+    logs = [item.parent.name for item in (made.run / "validate").glob("*/*.logs.1")]
     assert sorted(logs) == ["base", "fixed", "pick"]
 
 
@@ -193,12 +193,12 @@ def test_a_card_that_goes_bad_while_checks_run_spoils_every_case(made: Made, fak
         if "arm fixed" in text:
             fake_host.set(health={"0.0": "Alarm"})
 
-    execution.run(made.request, say, first="install", last="validate")
+    execution.run_pipeline(made.request, say, first="install", last="validate")
     record = ValidateRecord.model_validate_json((made.run / "validate" / "validate.json").read_bytes())
     assert len(record.cases) == 3
-    assert all("NPU 0 chip 0: health is Alarm" in each.sentence for each in record.cases)
+    assert all("NPU 0 chip 0: health is Alarm" in case.sentence for case in record.cases)
     failed = record.cases[2].model_copy(update={"verdict": "failed", "observed": "fault:x"})
-    assert OUTCOMES[validate._spoiled(failed, "a card went bad").verdict] is Outcome.ERROR
+    assert OUTCOMES[validate._spoil_case(failed, "a card went bad").verdict] is Outcome.ERROR
 
 
 def test_an_experiment_of_one_variable_and_one_of_two(made: Made) -> None:
@@ -207,82 +207,83 @@ def test_an_experiment_of_one_variable_and_one_of_two(made: Made) -> None:
     assert "differ in 2 variables" in refused.exception.what
     assert "HCCL_BUFFSIZE" in refused.exception.why
     assert made.call(hardware.experiment, "fix", "--dry-run").stdout == "fix: arm: base / fixed\n"
-    found = made.call(hardware.experiment, "fix")
-    assert found.exit_code == 0, found.output
-    assert "switch: the setting decides: after never fails: before failed 4 of 4, after failed 0 of 4" in found.stdout
-    assert "no device was there" in found.stdout
+    result = made.call(hardware.experiment, "fix")
+    assert result.exit_code == 0, result.output
+    assert "switch: the setting decides: after never fails: before failed 4 of 4, after failed 0 of 4" in result.stdout
+    assert "no device was there" in result.stdout
     assert made.call(hardware.experiment, "fix", "--budget", "0.001s").exit_code == Outcome.INCONCLUSIVE.exit_code
     assert _kept(made) == {"fix": "undecided"}, "the same experiment again takes the place of the one before"
 
 
 def _kept(made: Made) -> dict[str, str]:
     record = ExperimentsRecord.model_validate_json((made.run / "experiment" / "experiment.json").read_bytes())
-    return {each.id: each.kind for each in record.experiments}
+    return {item.id: item.kind for item in record.experiments}
 
 
 def test_an_experiment_is_evidence_of_the_run_and_on_its_page(made: Made) -> None:
     before = made.story
-    found = made.call(hardware.experiment, "fix")
-    assert found.exit_code == 0, found.output
+    result = made.call(hardware.experiment, "fix")
+    assert result.exit_code == 0, result.output
     after = made.story
     assert (after["outcome"], after["level"]) == (before["outcome"], before["level"])
-    listed = {each["path"] for each in after["evidence"]}
+    listed = {item["path"] for item in after["evidence"]}
     assert {"experiment/experiment.json", "experiment/fix/experiment.json"} <= listed
-    assert any(each.startswith("experiment/fix/before-1/") for each in listed)
+    assert any(path.startswith("experiment/fix/before-1/") for path in listed)
     execution.run_alone(execution.Request(folder=made.run), lambda _: None, "report")
     page = (made.run / "report.html").read_text()
     assert "Experiments: one variable at a time" in page
     assert "arm makes no difference" in page
     boot = ExperimentsRecord.model_validate_json((made.run / "experiment/experiment.json").read_bytes())
     assert boot.experiments[0].boot_id not in page
-    bundled = bundle.make(publish.load(made.run, REGISTRY), made.run.with_name("b.tar.gz"))
-    assert bundled.checked.told.story.experiments[0].kind == "switch"
-    assert not bundled.checked.told.story.altered
+    bundled = bundle.make_bundle(publish.load_publishable(made.run, REGISTRY), made.run.with_name("b.tar.gz"))
+    assert bundled.verified.replayed.loaded.experiments[0].kind == "switch"
+    assert not bundled.verified.replayed.loaded.altered
 
 
 def test_the_targets_own_tests(made: Made) -> None:
-    found = made.call(hardware.upstream_tests)
-    assert found.exit_code == 0, found.output
-    assert "2 of the target's own tests are no worse with the backport (1 mended)" in found.stdout
+    result = made.call(hardware.upstream_tests)
+    assert result.exit_code == 0, result.output
+    assert "2 of the target's own tests are no worse with the backport (1 mended)" in result.stdout
     suites = ET.parse(made.run / "junit.xml").getroot()  # noqa: S314 - our own file
-    assert [each.get("name") for each in suites][-2:] == [
+    assert [suite.get("name") for suite in suites][-2:] == [
         "the target's own tests on base",
         "the target's own tests on fixed",
     ]
     assert not list(suites.iter("failure"))
     page = (made.run / "report.html").read_text()
     assert "fails without the backport, passes with it" in page
-    told = made.call(hardware.experiment, "fix", "--budget", "0.001s")
-    assert told.exit_code == Outcome.INCONCLUSIVE.exit_code
+    again = made.call(hardware.experiment, "fix", "--budget", "0.001s")
+    assert again.exit_code == Outcome.INCONCLUSIVE.exit_code
     execution.run_alone(execution.Request(folder=made.run), lambda _: None, "report")
-    assert {"upstream-tests", "experiment"} <= {each["stage"] for each in made.story["stages"]}
+    assert {"upstream-tests", "experiment"} <= {stage["stage"] for stage in made.story["stages"]}
 
 
 def test_an_address_is_loaded_and_counts_for_nothing(made: Made) -> None:
-    from backproof.kit.plan import load
+    from backproof.devices import DEVICES
+    from backproof.kit.loader import load_plan
     from backproof.serving import service
 
     kit = Path(made.request.kit or "")
-    (plan,) = load(kit).serve
+    (plan,) = load_plan(kit, DEVICES).serve
     command, port = service.build_command(plan, (), {"python": sys.executable})
     folder = made.run / "there"
     with service.start_service(plan, command, port, env={}, folder=made.run, say=lambda _: None) as there:
         arguments = ["--run", str(folder), "--kit", str(kit), "--url", there.url]
-        refused = CliRunner().invoke(hardware.serve_check, arguments)
-        found = CliRunner().invoke(hardware.serve_check, [*arguments, "--arm", "fixed"])
+        refused = CliRunner().invoke(hardware.serve_command, arguments)
+        result = CliRunner().invoke(hardware.serve_command, [*arguments, "--arm", "fixed"])
     assert isinstance(refused.exception, PlanError)
-    assert found.exit_code == 0, found.output
-    assert "4 at once: 4 ok, 0 failed" in found.stdout
+    assert result.exit_code == 0, result.output
+    assert "4 at once: 4 ok, 0 failed" in result.stdout
     assert not (folder / "serve" / "serve.json").exists()
     assert not (folder / "run.json").exists()
 
 
 def test_the_inventory_command_says_what_is_unread(fake_host: FakeHost) -> None:
     fake_host.set(health={"0.1": "Alarm"})
-    found = CliRunner().invoke(hardware.inventory, [])
-    assert found.exit_code == 0
-    assert "NPU 0 chip 1: Ascend910, device 1, health Alarm" in found.stdout
-    assert "stand-in: npu-smi says itself that it is a stand-in" in found.stdout
-    assert "unread: CANN: " in found.stdout
+    result = CliRunner().invoke(hardware.inventory, [])
+    assert result.exit_code == 0
+    assert "NPU 0 chip 1: Ascend910, device 1, health Alarm" in result.stdout
+    assert "stand-in: npu-smi says itself that it is a stand-in" in result.stdout
+    assert "unread: CANN: " in result.stdout
     whole = json.loads(CliRunner().invoke(hardware.inventory, ["--json"]).stdout)
     assert len(whole["table"]["chips"]) == 16

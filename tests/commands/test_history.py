@@ -154,10 +154,10 @@ def test_cancelling(project: Repository) -> None:
     project.commit("note", {"n.md": "n\n"})
     project.commit("no note", {"n.md": None})
     last = project.commit("last", {"x.py": "x = 1\n"})
-    done = ran("cancelling", f"fix..{last}", "--repo", str(project.folder))
+    done = ran("redundant", f"fix..{last}", "--repo", str(project.folder))
     assert done.exit_code == 0, done.output
     assert "1 of 3 commits give the same tree" in done.stdout
-    assert isinstance(raised(ran("cancelling", last, "--repo", str(project.folder))), PlanError)
+    assert isinstance(raised(ran("redundant", last, "--repo", str(project.folder))), PlanError)
 
 
 def test_a_shallow_clone_is_an_error_not_a_verdict(tmp_path: Path, project: Repository) -> None:
@@ -223,4 +223,4 @@ def test_messages_and_paths_that_are_not_utf8(project: Repository) -> None:
 def test_reproduce_prints_a_script_only_for_a_run(tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     error = raised(ran("reproduce", str(tmp_path / "empty")))
-    assert "backproof runs" in error.next_step
+    assert "backproof show" in error.next_step

@@ -70,7 +70,7 @@ def test_the_operators_of_a_new_kit_are_such_that_the_emulator_takes_them(upstre
     assert "patches/5/operators.py" in call(*where)
     script = (
         "from types import SimpleNamespace\nfrom backproof_target import kit_operators\n"
-        "asked = SimpleNamespace(operators='patches/5/operators.py', model='plain', options={})\n"
+        "asked = SimpleNamespace(file='patches/5/operators.py', model='plain', options={})\n"
         "print(kit_operators.load(asked).record())"
     )
     env = {**os.environ, "PYTHONPATH": str(Path(backproof.__file__).parent / "target")}

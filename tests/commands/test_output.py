@@ -71,13 +71,13 @@ def test_runs_and_their_differences_are_shown_as_text(run: Folder) -> None:
     other = proved(run.path.parent / "other")
     other.save()
     run.ledger.save_run(run.run.model_copy(update={"title": HOSTILE, "sentence": HOSTILE}))
-    for words in (["runs", run.path.parent], ["diff", run.path, other.path]):
+    for words in (["show", run.path.parent], ["diff", run.path, other.path]):
         assert_inert(printed(*words))
         assert_inert(printed(*words, "--json"))
 
 
 def test_a_comment_is_printed_as_text(run: Folder, kit: Path, world: Any) -> None:
-    assert_inert(printed("present", run.path, "--kit", kit))
+    assert_inert(printed("ci", "present", run.path, "--kit", kit))
     assert_inert(printed("publish", run.path, "--kit", kit))
 
 
@@ -94,16 +94,16 @@ def test_the_end_of_a_run_is_printed_as_text(run: Folder, capsys: pytest.Capture
     failed = run.stages[-1].model_copy(update={"outcome": Outcome.FAIL})
     facts = {"files": {"comment.md": "a.md"}, "stages": (failed,), "outcome": Outcome.FAIL, "title": HOSTILE}
     with pytest.raises(SystemExit):
-        output.finish(run.run.model_copy(update=facts), run.path, as_json=as_json)
+        output.finish_run(run.run.model_copy(update=facts), run.path, as_json=as_json)
     text = capsys.readouterr().out
     assert "three::" in text
     assert_inert(text)
 
 
 def test_a_bundle_is_verified_in_plain_text(run: Folder) -> None:
-    file = bundle.make(loaded(run), run.path.parent / "bundle.tar.gz").file
-    assert_inert(printed("verify-bundle", file))
-    assert_inert(printed("verify-bundle", "--comment", file))
+    file = bundle.make_bundle(loaded(run), run.path.parent / "bundle.tar.gz").file
+    assert_inert(printed("bundle", "--verify", file))
+    assert_inert(printed("bundle", "--comment", "--verify", file))
 
 
 def test_a_log_is_told_as_text(tmp_path: Path) -> None:

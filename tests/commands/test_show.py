@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from backproof.cli import cli
-from backproof.commands.show import diff_command, runs_command, show_command
+from backproof.commands.show import diff_command, show_command
 from backproof.core.errors import PlanError
 from backproof.core.model import Finding, Outcome
 from backproof.records.proof import FileChange, FixupRecord
 from backproof.report import run_diff
+from backproof.report.view import RunView
 from backproof.rundir import loaded_run
 from backproof.stages import REGISTRY
 from backproof.verdict import run_verdict
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 def saved(folder: Folder) -> Path:
     """As the runner leaves it: judged."""
     ledger = folder.save()
-    ledger.save_run(run_verdict.summarise(folder.run, ledger, REGISTRY))
+    ledger.save_run(run_verdict.summarise_run(folder.run, ledger, REGISTRY))
     return folder.path
 
 
@@ -60,6 +61,19 @@ def test_show_judges_again_when_evidence_is_gone(tmp_path: Path) -> None:
     assert (facts["run"]["outcome"], facts["run"]["level"]) == ("error", 0)
 
 
+def test_a_case_or_a_claim_whose_evidence_is_gone_is_shown_as_such_and_not_compared(tmp_path: Path) -> None:
+    whole, gone = (saved(proved(tmp_path / name)) for name in ("whole", "gone"))
+    (gone / "validate/0.json").unlink()
+    (gone / "verify/loaded.json").unlink()
+    row = next(line for line in said(show_command, gone).splitlines() if "│ rows  │ raw  " in line)
+    assert [cell.strip() for cell in row.split("│")][3:6] == ["evidence missing or altered", "pass", "pass"]
+    changes = {change["name"]: change["after"] for change in shown(diff_command, whole, gone)["changes"]}
+    assert changes["rows under raw on base"] == "evidence missing or altered"
+    assert changes["rows under raw on base, steps"] is None
+    assert changes["claim loaded"] == "evidence missing or altered"
+    assert "claim complete" not in changes
+
+
 def test_show_changes_nothing(tmp_path: Path) -> None:
     folder = saved(proved(tmp_path))
     before = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
@@ -82,7 +96,7 @@ def test_show_of_a_stage_has_its_evidence_and_its_record(tmp_path: Path) -> None
 
 def test_show_of_no_run_or_no_stage_says_what_to_do(tmp_path: Path) -> None:
     with pytest.raises(PlanError, match="no run here"):
-        said(show_command, tmp_path)
+        said(show_command, tmp_path, "--stage", "pick")
     run = saved(proved(tmp_path / "run"))
     with pytest.raises(PlanError, match="no such stage"):
         said(show_command, run, "--stage", "serve")
@@ -149,8 +163,8 @@ def test_diff_says_what_one_run_does_not_have(tmp_path: Path) -> None:
     whole = proved(tmp_path / "whole")
     saved(short), saved(whole)
     (whole.path / "install/install.json").write_text("{}")
-    one, two = (loaded_run.read(each.ledger, each.run, REGISTRY) for each in (short, whole))
-    found = run_diff.compare(one, two)
+    one, two = (loaded_run.load_run(each.ledger, each.run, REGISTRY) for each in (short, whole))
+    found = run_diff.compare_runs(RunView(loaded=one), RunView(loaded=two))
     assert next(each for each in found.changes if each.name == "tree of fixed").before is None
     assert any("install/install.json is missing or altered" in note for note in found.notes)
     assert not any(each.name == "project" for each in found.changes), "an altered record is not compared"
@@ -162,10 +176,10 @@ def test_runs_lists_the_newest_first_and_what_cannot_be_read(tmp_path: Path) -> 
     ledger.save_run(proved(tmp_path / "deep/er/new").run.model_copy(update={"started": "2027-01-01T00:00:00+00:00"}))
     (tmp_path / "cut").mkdir()
     (tmp_path / "cut/run.json").write_text('{"schema_version": 99}')
-    rows = shown(runs_command, tmp_path)["runs"]
+    rows = shown(show_command, tmp_path)["runs"]
     assert [each["folder"] for each in rows] == ["deep/er/new", "old", "cut"]
     assert [each["outcome"] for each in rows] == ["error", "pass", None]
-    lines = said(runs_command, tmp_path).splitlines()
+    lines = said(show_command, tmp_path).splitlines()
     assert lines[0] == "deep/er/new error small on release/1, emulator, 2027-01-01T00:00:00+00:00"
     assert lines[1] == "old pass, level 2 small on release/1, emulator, 2026-01-02T03:04:05+00:00"
     assert lines[2].startswith("  PASS at level 2 (emulated): 2 proofs")
@@ -179,16 +193,16 @@ def test_runs_are_found_below_a_folder_that_is_named_from_here(
     (tmp_path / "here").mkdir()
     saved(proved(tmp_path / "runs" / "one"))
     monkeypatch.chdir(tmp_path)
-    (row,) = shown(runs_command, named)["runs"]
+    (row,) = shown(show_command, named)["runs"]
     assert (row["folder"], row["kit"]) == ("one", "small")
 
 
 def test_no_runs_is_no_error(tmp_path: Path) -> None:
-    assert shown(runs_command, tmp_path) == {"schema_version": 1, "runs": []}
-    assert said(runs_command, tmp_path) == ""
+    assert shown(show_command, tmp_path) == {"schema_version": 1, "runs": []}
+    assert said(show_command, tmp_path) == f"no run in {tmp_path}\n"
 
 
-@pytest.mark.parametrize("name", ["show", "diff", "runs"])
+@pytest.mark.parametrize("name", ["show", "diff"])
 def test_the_commands_are_on_the_command_line(name: str) -> None:
     assert "--json" in said(cli, name, "--help")
 
@@ -196,7 +210,7 @@ def test_the_commands_are_on_the_command_line(name: str) -> None:
 def test_a_sentence_that_goes_to_a_file_is_one_line(tmp_path: Path) -> None:
     folder = saved(proved(tmp_path))
     done = CliRunner(env={"COLUMNS": None}).invoke(show_command, [str(folder)], catch_exceptions=False)
-    sentence = run_verdict.summarise(proved(tmp_path).run, proved(tmp_path).ledger, REGISTRY).sentence
+    sentence = run_verdict.summarise_run(proved(tmp_path).run, proved(tmp_path).ledger, REGISTRY).sentence
     assert len(sentence) > 80
     assert sentence in done.stdout.splitlines()
 
@@ -212,15 +226,15 @@ def test_the_levels_have_the_names_of_the_device(tmp_path: Path) -> None:
 
 
 def test_a_command_that_is_misspelt_is_met_with_the_right_one() -> None:
-    done = CliRunner().invoke(cli, ["survye"])
+    done = CliRunner().invoke(cli, ["triaeg"])
     assert done.exit_code == 2
-    assert "No such command 'survye'. Did you mean 'survey'?" in done.output
+    assert "No such command 'triaeg'. Did you mean 'triage'?" in done.output
     assert "Did you mean" not in CliRunner().invoke(cli, ["zzz"]).output
 
 
 def test_a_run_that_was_killed_shows_no_verdict(tmp_path: Path) -> None:
     folder = proved(tmp_path)
-    folder.ledger.save_run(run_verdict.unfinished(folder.run))
+    folder.ledger.save_run(run_verdict.mark_unfinished(folder.run))
     text = said(show_command, tmp_path)
     assert "the command has not finished" in text
     assert "PASS" not in text

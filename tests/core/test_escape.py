@@ -66,7 +66,7 @@ def seen(text: str, limit: int = 600) -> str:
 @example("\\")
 @example("@" * 3)
 def test_prose_is_one_paragraph_of_plain_text(text: str) -> None:
-    tokens = flat(f"{escape.prose(text)}\n\nafter\n")
+    tokens = flat(f"{escape.escape_prose(text)}\n\nafter\n")
     kinds = {each.type for each in tokens} - {"text", "inline", "paragraph_open", "paragraph_close", "text_special"}
     assert not kinds
     shown = words(tokens) + words(tokens, "text_special")
@@ -76,7 +76,7 @@ def test_prose_is_one_paragraph_of_plain_text(text: str) -> None:
 
 @given(HOSTILE)
 def test_prose_shows_what_was_written(text: str) -> None:
-    html = PARSER.render(f"x {escape.prose(text)} y")
+    html = PARSER.render(f"x {escape.escape_prose(text)} y")
     shown = re.sub(r"</?p>", "", html).replace(JOINER, "").strip()
     for entity, char in (("&lt;", "<"), ("&gt;", ">"), ("&quot;", '"'), ("&amp;", "&")):
         shown = shown.replace(entity, char)
@@ -86,7 +86,7 @@ def test_prose_shows_what_was_written(text: str) -> None:
 @given(st.lists(HOSTILE, min_size=1, max_size=5))
 def test_a_table_keeps_its_columns(cells: list[str]) -> None:
     head = "| " + " | ".join("h" for _ in cells) + " |\n|" + " --- |" * len(cells)
-    row = "| " + " | ".join(escape.prose(each) for each in cells) + " |"
+    row = "| " + " | ".join(escape.escape_prose(each) for each in cells) + " |"
     tokens = flat(f"{head}\n{row}\n{row}\n\nafter\n")
     assert sum(each.type == "td_open" for each in tokens) == 2 * len(cells)
     assert not ALIVE.search(words(tokens))
@@ -97,7 +97,7 @@ def test_a_table_keeps_its_columns(cells: list[str]) -> None:
 
 @given(HOSTILE)
 def test_code_is_one_span(text: str) -> None:
-    tokens = flat(f"- before {escape.code(text)} after\n")
+    tokens = flat(f"- before {escape.format_code_span(text)} after\n")
     spans = [each.content for each in tokens if each.type == "code_inline"]
     assert len(spans) == 1
     assert spans[0].strip() in (seen(text, 200) or "(empty)")
@@ -106,11 +106,11 @@ def test_code_is_one_span(text: str) -> None:
 
 @given(HOSTILE)
 def test_a_fence_closes(text: str) -> None:
-    tokens = flat(f"before\n\n{escape.fence(text, 'sh')}\n\nafter\n")
+    tokens = flat(f"before\n\n{escape.format_code_block(text, 'sh')}\n\nafter\n")
     fences = [each for each in tokens if each.type == "fence"]
     assert len(fences) == 1
     assert words(tokens) == "beforeafter"
 
 
 def test_a_mention_is_broken_by_a_joiner_and_words_stay_readable() -> None:
-    assert escape.prose("conv_state of @a fixes #1") == f"conv_state of @{JOINER}a fixes #{JOINER}1"
+    assert escape.escape_prose("conv_state of @a fixes #1") == f"conv_state of @{JOINER}a fixes #{JOINER}1"

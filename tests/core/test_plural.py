@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from backproof.core.plural import are, counted, every
+from backproof.core.plural import format_all, format_count, is_or_are
 
 
 @pytest.mark.parametrize(
@@ -18,4 +18,4 @@ from backproof.core.plural import are, counted, every
     ],
 )
 def test_a_number_and_its_noun_agree(number: int, noun: str, text: str, whole: str, verb: str) -> None:
-    assert (counted(number, noun), every(number, noun), are(number)) == (text, whole, verb)
+    assert (format_count(number, noun), format_all(number, noun), is_or_are(number)) == (text, whole, verb)

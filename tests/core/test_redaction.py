@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from backproof.core import redaction
-from backproof.core.redaction import publishable, redact, secrets
+from backproof.core.redaction import find_secrets, redact, redact_for_public
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -47,7 +47,7 @@ PRIVATE = {
 
 @pytest.mark.parametrize("text", PRIVATE)
 def test_what_names_a_machine_or_a_person_goes_and_the_rest_stays(text: str) -> None:
-    assert publishable(f"before {text} after", env={}) == f"before {PRIVATE[text]} after"
+    assert redact_for_public(f"before {text} after", env={}) == f"before {PRIVATE[text]} after"
 
 
 @pytest.mark.parametrize(
@@ -68,17 +68,17 @@ def test_what_names_a_machine_or_a_person_goes_and_the_rest_stays(text: str) -> 
     ],
 )
 def test_what_is_no_secret_stays(text: str) -> None:
-    assert publishable(text, env={}) == text
+    assert redact_for_public(text, env={}) == text
 
 
 def test_the_hosts_own_names_go() -> None:
-    shown = publishable("on A3-Node-07 under /mnt/ann-models", names=("a3-node-07", "ann-models"), env={})
+    shown = redact_for_public("on A3-Node-07 under /mnt/ann-models", names=("a3-node-07", "ann-models"), env={})
     assert shown == "on HOST under /mnt/HOST"
 
 
 def test_names_that_say_nothing_and_short_ones_stay_and_the_longest_goes_first() -> None:
     names = ("Worker", "LOCALHOST", "abc", "node-7", "node-7-rack", "a.node-7", "abcd", "x.y+z")
-    shown = publishable("worker localhost abc abcd node-7-rack a.node-7 node-77 x.y+z xzy+z", names=names, env={})
+    shown = redact_for_public("worker localhost abc abcd node-7-rack a.node-7 node-77 x.y+z xzy+z", names=names, env={})
     assert shown == "worker localhost abc HOST HOST HOST node-77 HOST xzy+z"
 
 
@@ -88,7 +88,7 @@ def test_this_machine_and_its_user_go_unnamed(monkeypatch: pytest.MonkeyPatch, t
     monkeypatch.setenv("HOME", str(tmp_path / "zw-home"))
     redaction._own_names.cache_clear()
     try:
-        shown = publishable("zhangwei at a3-lab-12 (a3-lab-12.example.org), zw-home", env={})
+        shown = redact_for_public("zhangwei at a3-lab-12 (a3-lab-12.example.org), zw-home", env={})
     finally:
         redaction._own_names.cache_clear()
     assert shown == "HOST at HOST (HOST), HOST"
@@ -120,19 +120,19 @@ ENVIRONMENT = {
 
 
 def test_secrets_are_what_the_environment_calls_so_the_longest_first() -> None:
-    assert secrets(ENVIRONMENT) == ("abcdef-longer", "0123456789", "abcdef")
+    assert find_secrets(ENVIRONMENT) == ("abcdef-longer", "0123456789", "abcdef")
 
 
 def test_the_environment_is_ours_where_none_is_given(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GH_TOKEN", "a-token-of-no-known-shape")
-    assert "a-token-of-no-known-shape" in secrets()
+    assert "a-token-of-no-known-shape" in find_secrets()
     assert redact("x=a-token-of-no-known-shape;") == "x=***;"
-    assert publishable("x=a-token-of-no-known-shape;") == "x=***;"
+    assert redact_for_public("x=a-token-of-no-known-shape;") == "x=***;"
 
 
 def test_known_tokens_go_wherever_they_stand_whole_also_where_one_is_a_part_of_another() -> None:
     assert redact("x=abcdef-longer;abcdefabcdef", env=ENVIRONMENT) == "x=***;******"
-    assert publishable("x=abcdef-longer;abcdefabcdef", env=ENVIRONMENT) == "x=***;******"
+    assert redact_for_public("x=abcdef-longer;abcdefabcdef", env=ENVIRONMENT) == "x=***;******"
 
 
 @pytest.mark.parametrize(
@@ -144,21 +144,21 @@ def test_known_tokens_go_wherever_they_stand_whole_also_where_one_is_a_part_of_a
     ],
 )
 def test_only_addresses_of_somebody_are_masked(text: str, shown: str) -> None:
-    assert publishable(text, env={}) == shown
+    assert redact_for_public(text, env={}) == shown
 
 
 @given(st.sampled_from(list(PRIVATE)[:6]), st.text("abc \n\t()[]{}<>|*_`,;'\"", max_size=20))
 def test_surroundings_do_not_hide_it(text: str, around: str) -> None:
     secret = "zhangwei" if "zhangwei" in text else text
-    assert secret not in publishable(f"{around} {text} {around}", env={})
+    assert secret not in redact_for_public(f"{around} {text} {around}", env={})
 
 
 @given(st.text(max_size=400))
 def test_any_text_comes_out_and_a_second_time_changes_nothing(text: str) -> None:
-    once = publishable(text, env={})
-    assert publishable(once, env={}) == once
+    once = redact_for_public(text, env={})
+    assert redact_for_public(once, env={}) == once
 
 
 def test_a_long_hostile_line_takes_no_time() -> None:
     for unit in ("a.", "0:", "1.", "ab:", "/home/", "eyJ", "-----BEGIN PRIVATE KEY-----", "a-", "@a."):
-        assert publishable(unit * 20_000, env={}) is not None
+        assert redact_for_public(unit * 20_000, env={}) is not None

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 from backproof import devices
-from backproof.core.model import Arm, Level, Outcome
+from backproof.core.level import Level
+from backproof.core.model import Arm, Outcome
 from backproof.records.proof import DeviceInventory
 from backproof.report import render
 from backproof.rundir import loaded_run
@@ -80,19 +81,19 @@ def test_no_inventory_lifts_it_above_level_2(tmp_path: Path) -> None:
     """A CPU host can write any inventory: the device's own bound holds."""
     folder = on_cpu(tmp_path)
     facts = {"host": "h", "boot_id": "b", "driver": "d", "runtime": "r"}
-    told = loaded_run.read(folder.ledger, folder.run, REGISTRY)
+    told = loaded_run.load_run(folder.ledger, folder.run, REGISTRY)
     assert told.validate is not None
     same = told.validate.model_copy(update={"device_facts": facts})
     assert not run_verdict.inventory_holds(DeviceInventory.model_validate({"device": "cpu", **facts}), same)
-    assert run_verdict.summarise(folder.run, folder.ledger, REGISTRY).level == Level.EMULATED
-    assert devices.get("cpu").LEVEL is Level.EMULATED
+    assert run_verdict.summarise_run(folder.run, folder.ledger, REGISTRY).level == Level.EMULATED
+    assert devices.get_device("cpu").LEVEL is Level.EMULATED
 
 
 def test_the_comment_never_calls_it_emulated(tmp_path: Path) -> None:
-    told = loaded_run.read(on_cpu(tmp_path / "cpu").ledger, on_cpu(tmp_path / "cpu").run, REGISTRY)
-    told = replace(told, run=run_verdict.judged(told))
-    text = render.comment(told, plan())
+    told = loaded_run.load_run(on_cpu(tmp_path / "cpu").ledger, on_cpu(tmp_path / "cpu").run, REGISTRY)
+    told = replace(told, run=run_verdict.judge_run(told))
+    text = render.render_comment(told, plan())
     assert "2 checked on a CPU reached" in text
     assert "2 emulated" not in text
     other = proved(tmp_path / "emulator", [case("raw", Arm.BASE, "fail"), case("raw", Arm.FIXED, "pass")])
-    assert "(emulated)" in run_verdict.summarise(other.run, other.ledger, REGISTRY).sentence
+    assert "(emulated)" in run_verdict.summarise_run(other.run, other.ledger, REGISTRY).sentence

@@ -40,7 +40,7 @@ def run_pick(
     ctx = context_of(Ledger(tmp_path / "run"), kit, settings)
     result = pick.run(ctx)
     ctx.ledger.save_run(ctx.run.model_copy(update={"stages": (result,)}))
-    return ctx, ctx.need(PickRecord)
+    return ctx, ctx.require_record(PickRecord)
 
 
 def git_tree(repository: Repository, fix: str, folder: Path) -> str:
@@ -88,7 +88,7 @@ def test_the_script_of_the_run_gives_the_tree(case: Case, tmp_path: Path, upstre
     fix = case(upstream)
     ctx, picked = run_pick(tmp_path, upstream, fix)
     script = tmp_path / "reproduce.sh"
-    loaded = loaded_run.read(ctx.ledger, loaded_run.require_run(ctx.ledger), REGISTRY)
+    loaded = loaded_run.load_run(ctx.ledger, loaded_run.require_run(ctx.ledger), REGISTRY)
     script.write_bytes(reproduce.script(ctx.ledger, loaded))
     done = subprocess.run(["bash", str(script), "again"], cwd=tmp_path, capture_output=True, check=False)
     assert done.returncode == 0, done.stderr.decode()

@@ -49,7 +49,7 @@ def ran(tmp_path: Path, repository: Repository, commits: list[str], *, options: 
     )
     ctx = context_of(ledger, kit, settings)
     results = [pick.run(ctx)]
-    if not ctx.need(PickRecord).conflicts:
+    if not ctx.require_record(PickRecord).conflicts:
         results.append(fixup.run(ctx))
     run = Run(tool="t", id="r1", kit="small", title="evil\n touch ran\u2028touch ran", settings=settings, started="")
     ledger.save_run(run.model_copy(update={"stages": tuple(results)}))
@@ -57,7 +57,7 @@ def ran(tmp_path: Path, repository: Repository, commits: list[str], *, options: 
 
 
 def loaded(ledger: Ledger) -> LoadedRun:
-    return loaded_run.read(ledger, loaded_run.require_run(ledger), REGISTRY)
+    return loaded_run.load_run(ledger, loaded_run.require_run(ledger), REGISTRY)
 
 
 def bash(tmp_path: Path, script: bytes, *args: str) -> subprocess.CompletedProcess[bytes]:

@@ -66,12 +66,12 @@ def test_stop_collects_with_hashes(tmp_path: Path, home: Path) -> None:
     os.mkfifo(new / "pipe")
     manifest = capture.stop_capture(tmp_path / "out", now=NOW)
     with tarfile.open(tmp_path / "out" / manifest.archive) as archive:
-        for each in manifest.files:
-            stream = archive.extractfile(each.name)
+        for file in manifest.files:
+            stream = archive.extractfile(file.name)
             assert stream is not None
-            assert hashlib.sha256(stream.read()).hexdigest() == each.sha256
-        assert archive.getnames() == [each.name for each in manifest.files]
-    assert "log/debug/plog/plog-2_20270214100000000.log" in [each.name for each in manifest.files]
+            assert hashlib.sha256(stream.read()).hexdigest() == file.sha256
+        assert archive.getnames() == [file.name for file in manifest.files]
+    assert "log/debug/plog/plog-2_20270214100000000.log" in [file.name for file in manifest.files]
     assert sum("not a regular file" in note for note in manifest.notes) == 2
     written = tmp_path / "out" / f"{manifest.archive}.manifest.json"
     assert capture.Manifest.model_validate_json(written.read_text("utf-8")) == manifest

@@ -10,12 +10,14 @@ from typing import TYPE_CHECKING
 import pytest
 from backproof import bundle
 from backproof.app import runner
-from backproof.bundle import archive, envelope
+from backproof.bundle import envelope
+from backproof.bundle.archive import read_archive
 from backproof.cli import cli
 from backproof.core.errors import PlanError
+from backproof.devices import DEVICES
 from backproof.host import baseline
 from backproof.host.identity import read_identity
-from backproof.kit import plan as plan_file
+from backproof.kit.loader import load_plan
 from backproof.records.host import Deviation, DoctorRecord, Reading
 from backproof.rundir.ledger import Ledger
 from backproof.stages import REGISTRY, report
@@ -96,17 +98,17 @@ def run_of(path: Path, kit: Path) -> Path:
     settings = folder.run.settings.model_copy(update={"kit": str(kit), "python": sys.executable})
     run = folder.run.model_copy(update={"settings": settings})
     folder.ledger.save_run(run)
-    folder.ledger.save_run(run_verdict.summarise(run, folder.ledger, REGISTRY))
+    folder.ledger.save_run(run_verdict.summarise_run(run, folder.ledger, REGISTRY))
     return path
 
 
 def call(*words: str | Path) -> Result:
-    return CliRunner(env={"COLUMNS": "240"}).invoke(cli, ["doctor", *(str(each) for each in words)])
+    return CliRunner(env={"COLUMNS": "240"}).invoke(cli, ["host", "doctor", *(str(word) for word in words)])
 
 
 def judged(run: Path) -> tuple[object, ...]:
-    found = json.loads((run / "run.json").read_text())
-    return found["outcome"], found["level"], found["sentence"], found["arms"]
+    run_record = json.loads((run / "run.json").read_text())
+    return run_record["outcome"], run_record["level"], run_record["sentence"], run_record["arms"]
 
 
 def test_with_a_run_the_comparison_is_evidence_and_changes_no_verdict(
@@ -119,46 +121,46 @@ def test_with_a_run_the_comparison_is_evidence_and_changes_no_verdict(
     assert done.exit_code == 0, done.output
     assert "A deviation is not a cause." in done.output
     record = DoctorRecord.model_validate_json((run / "doctor/doctor.json").read_bytes())
-    rows = {each.name: each for each in record.deviations}
+    rows = {row.name: row for row in record.deviations}
     assert (rows["torch"].expected, rows["driver"].expected) == ("0.0.1", "26.0.RC1"), "the baseline of the run's kit"
     assert sys.executable in rows["torch"].note, "asked of the run's interpreter"
     assert rows["DOCTOR_TEST_TOKEN"].found == "***", "what is secret does not reach the disk"
     assert judged(run) == before
-    stages = {each["stage"]: each for each in json.loads((run / "run.json").read_text())["stages"]}
+    stages = {stage["stage"]: stage for stage in json.loads((run / "run.json").read_text())["stages"]}
     assert stages["doctor"]["evidence"][0]["path"] == "doctor/doctor.json"
-    again = run_verdict.summarise(*_reread(run), REGISTRY)
+    again = run_verdict.summarise_run(*_reread(run), REGISTRY)
     assert (again.outcome, again.level) == before[:2], "judged again with it, it is the same"
 
 
 def _reread(run: Path) -> tuple[Run, Ledger]:
     ledger = Ledger(run)
-    found = ledger.load_run()
-    assert found
-    return found, ledger
+    run_record = ledger.load_run()
+    assert run_record
+    return run_record, ledger
 
 
 def test_the_report_shows_it_and_a_second_look_takes_its_place(tmp_path: Path) -> None:
     run = run_of(tmp_path / "run", kit(tmp_path / "kit"))
     assert call("--run", run).exit_code == 0
     assert call("--run", run, "--json").exit_code == 0
-    found, ledger = _reread(run)
-    assert [each.stage for each in found.stages].count("doctor") == 1
-    the_plan = plan_file.load(tmp_path / "kit")
-    ctx = context_of(ledger, tmp_path, found.settings, loaded_plan=the_plan)
-    runner.execute(ctx, found, (report,))
+    run_record, ledger = _reread(run)
+    assert [stage.stage for stage in run_record.stages].count("doctor") == 1
+    the_plan = load_plan(tmp_path / "kit", DEVICES)
+    ctx = context_of(ledger, tmp_path, run_record.settings, loaded_plan=the_plan)
+    runner.run_stages(ctx, run_record, (report,))
     assert "The doctor looked at" in (run / "report.html").read_text()
-    assert "doctor" in {each.stage for each in _reread(run)[0].stages}
+    assert "doctor" in {stage.stage for stage in _reread(run)[0].stages}
 
 
 def test_the_bundle_has_it_and_verifies(tmp_path: Path) -> None:
     run = run_of(tmp_path / "run", kit(tmp_path / "kit"))
     assert call("--run", run).exit_code == 0
-    made = bundle.make(publish.load(run, REGISTRY), tmp_path / "b.tar.gz")
-    files = {each.path for each in made.checked.manifest.files}
+    made = bundle.make_bundle(publish.load_publishable(run, REGISTRY), tmp_path / "b.tar.gz")
+    files = {file.path for file in made.verified.manifest.files}
     assert "run/doctor/doctor.json" in files
-    assert made.checked.told.story.doctor is not None
+    assert made.verified.replayed.loaded.doctor is not None
     here = read_identity()
-    text = archive.read(envelope.opened(made.file), most=1000)["run/doctor/doctor.json"].decode()
+    text = read_archive(envelope.open_sealed(made.file), most=1000)["run/doctor/doctor.json"].decode()
     assert here.boot_id not in text
     assert sys.executable not in text
 
@@ -185,9 +187,9 @@ def test_without_a_run_nothing_is_kept(tmp_path: Path) -> None:
 def test_the_sentence_counts_what_deviates_and_leaves_out_what_the_baseline_does_not_name() -> None:
     rows = [
         Deviation.model_validate(
-            {"subject": "version", "name": name, "expected": "1", "found": found, "verdict": verdict}
+            {"subject": "version", "name": name, "expected": "1", "found": actual, "verdict": verdict}
         )
-        for name, found, verdict in (
+        for name, actual, verdict in (
             ("a", "1", "same"),
             ("b", "2", "newer"),
             ("c", None, "not read"),

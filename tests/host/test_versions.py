@@ -1,4 +1,4 @@
-"""The one reader of a host: each version is read once, for the doctor and the inventory alike, or says why it is not."""
+"""The one reader of a host: each version is read once, for the doctor and the inventory alike, or has a reason why it was not."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import pytest
 from backproof.core.errors import ExitCode, HostError
 from backproof.install import overlay
-from backproof.install.overlay import Change, Session, registry
+from backproof.install.overlay import Change, OverlaySession, registry
 from overlay_site import GUARDS, NEW, build, changes, one_more, picture
 
 if TYPE_CHECKING:
@@ -44,26 +44,26 @@ def _die_after(steps: Iterator[str], count: int) -> None:
             os.kill(os.getpid(), signal.SIGKILL)
 
 
-def _put_then_die(site: Path, count: int) -> None:
-    _die_after(Session.open(site, owner="killed").putting(changes(), guards=GUARDS), count)
+def _apply_then_die(site: Path, count: int) -> None:
+    _die_after(OverlaySession.open(site, owner="killed").apply_steps(changes(), guards=GUARDS), count)
 
 
-def _take_out_then_die(site: Path, count: int) -> None:
-    session = Session.open(site, owner="killed")
-    session.put(changes(), guards=GUARDS)
-    _die_after(session.taking_out(), count)
+def _revert_then_die(site: Path, count: int) -> None:
+    session = OverlaySession.open(site, owner="killed")
+    session.apply(changes(), guards=GUARDS)
+    _die_after(session.revert_steps(), count)
 
 
 def _counts(tmp_path: Path) -> dict[Callable[[Path, int], None], int]:
     site = build(tmp_path / "counted" / "site")
-    session = Session.open(site, owner="count")
-    putting = sum(1 for _ in session.putting(changes(), guards=GUARDS))
-    taking_out = sum(1 for _ in session.taking_out())
+    session = OverlaySession.open(site, owner="count")
+    putting = sum(1 for _ in session.apply_steps(changes(), guards=GUARDS))
+    taking_out = sum(1 for _ in session.revert_steps())
     session.close()
-    return {_put_then_die: putting, _take_out_then_die: taking_out}
+    return {_apply_then_die: putting, _revert_then_die: taking_out}
 
 
-@pytest.mark.parametrize("die", [_put_then_die, _take_out_then_die])
+@pytest.mark.parametrize("die", [_apply_then_die, _revert_then_die])
 def test_killed_after_any_step(tmp_path: Path, die: Callable[[Path, int], None]) -> None:
     steps = _counts(tmp_path)[die]
     assert steps > 15
@@ -71,9 +71,9 @@ def test_killed_after_any_step(tmp_path: Path, die: Callable[[Path, int], None])
         site = build(tmp_path / f"step {count}" / "site")
         before = picture(site)
         assert _in_child(lambda site=site, count=count: die(site, count)) == -signal.SIGKILL  # type: ignore[misc]
-        overlay.recover_all(print)
+        overlay.recover_all_sites(print)
         assert picture(site) == before, f"after step {count}"
-        assert registry.sites() == []
+        assert registry.list_sites() == []
 
 
 def test_killed_at_any_moment(tmp_path: Path) -> None:
@@ -84,12 +84,12 @@ def test_killed_at_any_moment(tmp_path: Path) -> None:
         child = os.fork()
         if child == 0:
             while True:
-                with overlay.installed(site, changes(), owner="killed", guards=GUARDS):
+                with overlay.install_changes(site, changes(), owner="killed", guards=GUARDS):
                     pass
         time.sleep(dice.uniform(0.001, 0.08))
         os.kill(child, signal.SIGKILL)
         os.waitpid(child, 0)
-        overlay.recover(site)
+        overlay.recover_site(site)
         assert picture(site) == before, f"turn {turn}"
 
 
@@ -98,22 +98,22 @@ def test_a_switch_of_arms_that_is_killed_leaves_the_release(tmp_path: Path) -> N
     before = picture(site)
 
     def body() -> None:
-        session = Session.open(site, owner="killed")
-        session.put(changes())
+        session = OverlaySession.open(site, owner="killed")
+        session.apply(changes())
         session.hold()
-        with overlay.installed(site, one_more(), owner="killed"):
+        with overlay.install_changes(site, one_more(), owner="killed"):
             os.kill(os.getpid(), signal.SIGKILL)
 
     assert _in_child(body) == -signal.SIGKILL
-    assert overlay.recover(site)
+    assert overlay.recover_site(site)
     assert picture(site) == before
 
 
 def test_the_next_run_undoes_what_a_dead_owner_left(tmp_path: Path) -> None:
     site = build(tmp_path / "site")
     before = picture(site)
-    _in_child(lambda: _take_out_then_die(site, 0))
-    session = Session.open(site, owner="next")
+    _in_child(lambda: _revert_then_die(site, 0))
+    session = OverlaySession.open(site, owner="next")
     assert picture(site) == before
     session.close()
 
@@ -122,9 +122,9 @@ _LIVING = """
 import sys
 from pathlib import Path
 from overlay_site import changes
-from backproof.install.overlay import Session
-session = Session.open(Path(sys.argv[1]), owner="the living")
-session.put(changes())
+from backproof.install.overlay import OverlaySession
+session = OverlaySession.open(Path(sys.argv[1]), owner="the living")
+session.apply(changes())
 print("ready", flush=True)
 sys.stdin.read()
 session.close()
@@ -141,12 +141,12 @@ def test_a_live_process_is_named_and_left_alone(tmp_path: Path) -> None:
         assert other.stdin is not None
         assert other.stdout.readline() == b"ready\n"
         with pytest.raises(HostError, match="another run works") as caught:
-            Session.open(site, owner="second")
+            OverlaySession.open(site, owner="second")
         assert caught.value.exit_code == ExitCode.ERROR
         assert f"the run the living (process {other.pid})" in caught.value.why
-        assert not overlay.recover(site)
+        assert not overlay.recover_site(site)
         with pytest.raises(HostError):
-            overlay.undo(site)
+            overlay.undo_overlay(site)
         assert (site / "demo/a.py").read_bytes() == NEW
         other.stdin.close()
         assert other.wait(60) == 0
@@ -173,19 +173,19 @@ def test_a_full_disk_changes_nothing(tmp_path: Path) -> None:
         site = build(disk / "site")
         before = picture(site)
         with pytest.raises(HostError, match="could not be changed") as caught:
-            Session.open(site, owner="run 1").put((*changes(), big))
+            OverlaySession.open(site, owner="run 1").apply((*changes(), big))
         overlay.session.OPEN.pop(site).close()
         assert "No space left" in caught.value.why
         assert "free some space" in caught.value.next_step
         assert picture(site) == before
-        assert registry.sites() == []
+        assert registry.list_sites() == []
 
 
 def test_the_undo_needs_no_space(tmp_path: Path) -> None:
     with _mounted(tmp_path / "small", "512k") as disk:
         site = build(disk / "site")
         before = picture(site)
-        with overlay.installed(site, changes(), owner="run 1"):
+        with overlay.install_changes(site, changes(), owner="run 1"):
             with pytest.raises(OSError, match="No space"):
                 (disk / "filler").write_bytes(b"#" * 1_000_000)
             assert (site / "demo/a.py").read_bytes() == NEW
@@ -197,7 +197,7 @@ def test_a_read_only_file_system_is_a_host_error(tmp_path: Path) -> None:
         site = build(disk / "site")
         before = picture(site)
         subprocess.run(["mount", "-o", "remount,ro", str(disk)], check=True)
-        with pytest.raises(HostError) as caught, overlay.installed(site, changes(), owner="run 1"):
+        with pytest.raises(HostError) as caught, overlay.install_changes(site, changes(), owner="run 1"):
             pass
         assert "Read-only" in caught.value.why
         assert picture(site) == before
@@ -216,7 +216,7 @@ def test_a_folder_of_another_user_is_a_host_error(tmp_path: Path) -> None:
         os.setgid(65534)
         os.setuid(65534)
         try:
-            with overlay.installed(site, changes(), owner="run 1"):
+            with overlay.install_changes(site, changes(), owner="run 1"):
                 pass
         except HostError as error:
             os._exit(0 if "own" in error.next_step and "Permission" in error.why else 1)

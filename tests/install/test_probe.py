@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from backproof.core.errors import ExitCode, PlanError, TargetError
-from backproof.install.interpreter import ModuleFacts, ProbeFacts, probe
+from backproof.install.interpreter import ModuleFacts, ProbeFacts, probe_target
 from backproof.kit.plan import Service
 from target_env import CONV, FILES, FIXED, Target, install, make
 
@@ -29,7 +29,7 @@ def target(tmp_path: Path) -> Target:
 def _ask(target: Target, *names: str, **service: object) -> ProbeFacts:
     modules = {name: name.replace(".", "/") + ".py" for name in names or ("demo.ops.conv",)}
     asked = Service.model_validate({"cwd": str(target.folder), **service})
-    return probe(target.python, distribution="demo", service=asked, modules=modules).facts
+    return probe_target(target.python, distribution="demo", service=asked, modules=modules).facts
 
 
 def _conv(target: Target, **service: object) -> ModuleFacts:
@@ -287,7 +287,7 @@ def test_a_banner_does_not_hide_the_answer(target: Target) -> None:
 def test_an_interpreter_that_gives_no_answer(target: Target, line: str, words: tuple[str, ...]) -> None:
     target.write("breaks.pth", line.encode() + b"\n")
     with pytest.raises(TargetError) as caught:
-        probe(target.python, distribution="demo", service=Service(cwd=str(target.folder)), timeout=2)
+        probe_target(target.python, distribution="demo", service=Service(cwd=str(target.folder)), timeout=2)
     assert caught.value.exit_code == ExitCode.ERROR
     for word in words:
         assert word in str(caught.value)
@@ -295,9 +295,9 @@ def test_an_interpreter_that_gives_no_answer(target: Target, line: str, words: t
 
 def test_no_interpreter_and_no_folder_are_usage_errors(tmp_path: Path, target: Target) -> None:
     with pytest.raises(PlanError, match="is no interpreter"):
-        probe(tmp_path / "nothing", distribution="demo", service=Service())
+        probe_target(tmp_path / "nothing", distribution="demo", service=Service())
     with pytest.raises(PlanError, match="no such folder"):
-        probe(target.python, distribution="demo", service=Service(cwd=str(tmp_path / "nowhere")))
+        probe_target(target.python, distribution="demo", service=Service(cwd=str(tmp_path / "nowhere")))
 
 
 @pytest.mark.parametrize("python", PYTHONS, ids=lambda each: each.parts[-3])
@@ -306,7 +306,7 @@ def test_every_interpreter_here_answers(python: Path, tmp_path: Path) -> None:
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_bytes(data)
     service = Service(cwd=str(tmp_path), env={"PYTHONPATH": str(tmp_path)})
-    found = probe(python, distribution="pip", service=service, modules={"demo.ops.conv": CONV}).facts
+    found = probe_target(python, distribution="pip", service=service, modules={"demo.ops.conv": CONV}).facts
     assert found.interpreter.version.startswith(python.parts[-3][:4].rstrip("."))
     assert found.modules[0].winner is not None
     assert found.modules[0].winner.origin == str(tmp_path / CONV)

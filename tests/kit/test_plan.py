@@ -9,14 +9,15 @@ from pathlib import Path
 import jsonschema
 import pytest
 from backproof.core.errors import PlanError
-from backproof.kit import plan
+from backproof.devices import DEVICES
+from backproof.kit.loader import load_plan, make_schema
 from checkout import KIT
 from kits import write_kit
 
 
 def errors(kit: Path) -> str:
     with pytest.raises(PlanError) as caught:
-        plan.load(kit)
+        load_plan(kit, DEVICES)
     assert caught.value.exit_code == 2
     return str(caught.value)
 
@@ -49,7 +50,7 @@ def test_a_key_inside_a_list_of_tables_is_located(tmp_path: Path) -> None:
     [
         ('[[check]]\nid = "works"\nfile = "checks/test_works.py"\nclaim = "c"\n[check.expect.plain]\nbase = "fail"\npick = "pass"\nfixed = "pass"\n', "check 'works' is defined twice"),
         ('[verify]\nreach = ["work"]\n', "verify.reach: no check 'work'; did you mean 'works'?"),
-        ('[check.expect.plane]\nbase = "fail"\npick = "pass"\nfixed = "pass"\n', "no operator model 'plane'; did you mean 'plain'?"),
+        ('[check.expect.plane]\nbase = "fail"\npick = "pass"\nfixed = "pass"\n', "no operator model or device 'plane'; did you mean 'plain'?"),
         ('[[fixup]]\nid = "f"\nfile = "fixups/none.patch"\nreason = "r"\n', "no file fixups/none.patch in the kit"),
         ('[[fixup]]\nid = "f"\nfile = "../x.patch"\nreason = "r"\n', "inside the kit"),
     ],
@@ -81,6 +82,6 @@ def test_no_plan_is_said(tmp_path: Path) -> None:
 
 def test_the_kits_of_this_repository_are_valid_and_fit_the_published_schema() -> None:
     for path in sorted(KIT.parent.glob("*/plan.toml")):
-        assert plan.load(path.parent).id == path.parent.name
+        assert load_plan(path.parent, DEVICES).id == path.parent.name
         data = json.loads(json.dumps(tomllib.loads(path.read_text(encoding="utf-8"))))
-        jsonschema.Draft202012Validator(plan.schema()).validate(data)
+        jsonschema.Draft202012Validator(make_schema()).validate(data)

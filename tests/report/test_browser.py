@@ -14,7 +14,7 @@ from stories import Folder, level_2_cases, plan, proved
 
 from tests.core.test_escape import NASTY
 from tests.report.test_load_charts import with_load
-from tests.report.test_render_comment import told
+from tests.report.test_render_comment import load_judged
 from tests.report.test_timeline import FAULT
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ pytestmark = pytest.mark.skipif(
 )
 LOGS = 'x</title></svg><img src=x onerror="alert(1)"><script>alert(1)</script><a href="javascript:alert(1)">'
 
-ECHO = "[ERROR] APP(7,python3):2027-02-14-10:00:{second:02d}.000.001 [log_inner.cpp:76]8 build/torch_npu: NPU error, error code is 507011\n"
+SECONDARY = "[ERROR] APP(7,python3):2027-02-14-10:00:{second:02d}.000.001 [log_inner.cpp:76]8 build/torch_npu: NPU error, error code is 507011\n"
 SERVED = "".join(
     f"INFO 02-14 10:00:{second:02d} [loggers.py:259] Engine 000: Avg prompt throughput: 10.0 tokens/s, Avg generation "
     f"throughput: 200.0 tokens/s, Running: 8 reqs, Waiting: 0 reqs, GPU KV cache usage: 12.5%, Prefix cache hit rate: 0.0%\n"
@@ -52,7 +52,7 @@ def with_logs(path: Path) -> Folder:
     logs = path / "logs"
     for rank in range(4):
         (logs / f"rank{rank}").mkdir(parents=True)
-        text = FAULT.format(us=rank, rank=rank, more="") + "".join(ECHO.format(second=n) for n in range(1, 30, 7))
+        text = FAULT.format(us=rank, rank=rank, more="") + "".join(SECONDARY.format(second=n) for n in range(1, 30, 7))
         (logs / f"rank{rank}" / f"plog-{rank}_20270214100000001.log").write_text(text)
     (logs / "server.log").write_text(SERVED)
     folder.stage("triage", evidence=(folder.record("triage", triage([logs])),))
@@ -81,9 +81,9 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     nasty.fixup(patch=f"+{LOGS}\n-{''.join(NASTY)}\n")
     nasty.stage("triage", sentence=LOGS, evidence=(nasty.record("triage", triage([hostile])),))
     return {
-        "report": written(place / "report.html", render.page(told(with_logs(place / "run")), plan())),
-        "hostile": written(place / "hostile.html", render.page(told(nasty), plan())),
-        "triage": written(place / "triage.html", render.triage_page(triage([hostile]))),
+        "report": written(place / "report.html", render.render_page(load_judged(with_logs(place / "run")), plan())),
+        "hostile": written(place / "hostile.html", render.render_page(load_judged(nasty), plan())),
+        "triage": written(place / "triage.html", render.render_triage_page(triage([hostile]))),
     }
 
 
@@ -124,7 +124,7 @@ def test_the_page_has_one_heading_and_named_sections(browser: Browser, pages: di
         assert found.page.get_by_role("heading", level=1).count() == 1
         assert found.page.get_by_role("region", name="The chain of claims").count() == 1
         drawing = found.page.get_by_role("img", name="Timeline of the logs")
-        assert "first scene is in the row" in (drawing.locator("desc").text_content() or "")
+        assert "first fault is in the row" in (drawing.locator("desc").text_content() or "")
         curves = found.page.get_by_role("img", name="Tokens per second of decode")
         assert "failed at 16 at once" in (curves.locator("desc").text_content() or "")
 
@@ -160,7 +160,7 @@ def many(path: Path, count: int) -> Path:
         for n in range(count)
     )
     folder.stage("audit", findings=notes, evidence=(folder.proof("audit/notes.txt", "x", "notes"),))
-    return written(path / "many.html", render.page(told(folder), plan()))
+    return written(path / "many.html", render.render_page(load_judged(folder), plan()))
 
 
 def test_ten_thousand_findings_are_all_there_and_open_at_once(browser: Browser, tmp_path: Path) -> None:

@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING
 
 from backproof.core.model import Outcome
 from backproof.report import render
-from backproof.report.claim_tree import chain
-from backproof.report.excerpts import NOT_TEXT, excerpt
-from backproof.report.patch_diff import sides
+from backproof.report.claim_tree import build_claim_tree
+from backproof.report.excerpts import NOT_TEXT, read_excerpt
+from backproof.report.patch_diff import pair_files
+from backproof.report.view import RunView
 from stories import FIXED, PICKED, Folder, plan, proved
 
-from tests.report.test_render_comment import told
+from tests.report.test_render_comment import load_judged
 from tests.report.test_render_page import Reader, page
 
 if TYPE_CHECKING:
@@ -30,13 +31,13 @@ def mail(sha: str, **files: str) -> str:
 
 
 def test_each_evidence_stands_once_under_the_narrowest_claim(tmp_path: Path) -> None:
-    story = told(proved(tmp_path))
-    links = chain(story)
-    shown = [each for link in links for part in (link, *link.parts) for each in part.exhibits]
-    assert sorted(each.number for each in shown) == list(range(1, len(story.run.evidence) + 1))
+    loaded = load_judged(proved(tmp_path))
+    links = build_claim_tree(RunView(loaded=loaded))
+    shown = [each for link in links for part in (link, *link.parts) for each in part.items]
+    assert sorted(each.number for each in shown) == list(range(1, len(loaded.run.evidence) + 1))
     verify = next(each for each in links if each.name == "verify")
     assert [each.name for each in verify.parts] == ["loaded", "complete", "reached"]
-    assert [each.evidence.path for each in verify.parts[0].exhibits] == ["verify/loaded.json"]
+    assert [each.evidence.path for each in verify.parts[0].items] == ["verify/loaded.json"]
 
 
 def test_a_claim_opens_to_command_hash_and_excerpt(tmp_path: Path) -> None:
@@ -50,26 +51,28 @@ def test_a_claim_opens_to_command_hash_and_excerpt(tmp_path: Path) -> None:
 def test_nothing_is_quoted_from_altered_evidence_and_its_claim_is_not_repeated(tmp_path: Path) -> None:
     folder = proved(tmp_path)
     (tmp_path / "verify/loaded.json").write_text("a lie")
-    story = told(folder)
-    made = Reader(render.page(story, plan())).text
+    loaded = load_judged(folder)
+    made = Reader(render.render_page(loaded, plan())).text
     assert "a lie" not in made
     assert re.search(r"error loaded\s+evidence missing or altered", made)
     assert re.search(r"pass complete\s+complete: 1 of 1 files", made)
-    verify = next(each for each in chain(story) if each.name == "verify")
-    assert [each.holds for each in verify.parts[0].exhibits] == [False]
-    assert next(each for each in chain(story) if each.name == "pick").outcome is Outcome.PASS
+    verify = next(each for each in build_claim_tree(RunView(loaded=loaded)) if each.name == "verify")
+    assert [each.holds for each in verify.parts[0].items] == [False]
+    assert (
+        next(each for each in build_claim_tree(RunView(loaded=loaded)) if each.name == "pick").outcome is Outcome.PASS
+    )
 
 
 def test_an_excerpt_has_the_end_of_a_long_file_and_says_what_is_missing(tmp_path: Path) -> None:
     (tmp_path / "long.log").write_text("".join(f"line {n}\n" for n in range(1000)))
-    text = excerpt(str(tmp_path), "long.log")
+    text = read_excerpt(str(tmp_path), "long.log")
     assert text.startswith("line 0\n")
     assert text.endswith("line 999\n")
     assert "bytes not shown" in text
     assert len(text) < 1800
     (tmp_path / "data").write_bytes(b"\x7fELF\0\0")
-    assert excerpt(str(tmp_path), "data") == NOT_TEXT
-    assert excerpt(str(tmp_path), "gone") == ""
+    assert read_excerpt(str(tmp_path), "data") == NOT_TEXT
+    assert read_excerpt(str(tmp_path), "gone") == ""
 
 
 def test_sides_tell_same_adapted_dropped_added_and_fix_up_apart() -> None:
@@ -80,7 +83,7 @@ def test_sides_tell_same_adapted_dropped_added_and_fix_up_apart() -> None:
         PICKED, a=HUNK.format(line=9, value="n"), b=HUNK.format(line=9, value="m"), c=HUNK.format(line=1, value="n")
     )
     ours += mail(FIXED, a=HUNK.format(line=9, value="0"))
-    found = [(each.path, each.kind) for each in sides(theirs, ours, fixups=[FIXED], dropped=["note.py"])]
+    found = [(each.path, each.kind) for each in pair_files(theirs, ours, fixups=[FIXED], dropped=["note.py"])]
     assert found == [
         ("a.py", "same"),
         ("b.py", "adapted"),
@@ -114,9 +117,9 @@ def test_a_reconstruction_is_never_called_upstreams(tmp_path: Path) -> None:
 
 
 def test_a_patch_that_is_none_is_shown_as_it_is() -> None:
-    assert [each.landed for each in sides("", "+</pre>\n", fixups=[], dropped=[])] == ["+</pre>"]
-    assert sides("", "", fixups=[], dropped=[]) == ()
-    assert sides("", mail(PICKED), fixups=[], dropped=[]) == ()
+    assert [each.landed for each in pair_files("", "+</pre>\n", fixups=[], dropped=[])] == ["+</pre>"]
+    assert pair_files("", "", fixups=[], dropped=[]) == ()
+    assert pair_files("", mail(PICKED), fixups=[], dropped=[]) == ()
 
 
 def test_real_commits_lie_beside_what_landed(upstream: Repository) -> None:
@@ -126,6 +129,6 @@ def test_real_commits_lie_beside_what_landed(upstream: Repository) -> None:
     upstream.git("rm", "-q", "gone.py")
     head = upstream.commit("change", {"a b.py": "2\n", "fresh.py": "y\n"})
     text = upstream.git("format-patch", "--stdout", f"{base}..{head}")
-    found = {each.path: each.kind for each in sides(text, text, fixups=[], dropped=[])}
+    found = {each.path: each.kind for each in pair_files(text, text, fixups=[], dropped=[])}
     assert set(found) == {"new.py", "gone.py", "a b.py", "fresh.py"}
     assert set(found.values()) == {"same"}

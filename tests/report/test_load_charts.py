@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 from backproof.core.model import Arm
 from backproof.records.serving import Load, LoggedFault, Round, ServeRecord, Spread, Step
 from backproof.report import render
-from backproof.report.load_charts import charts
+from backproof.report.load_charts import draw_charts
 from hypothesis import given
 from hypothesis import strategies as st
 from stories import Folder, plan, proved
 
-from tests.report.test_render_comment import told
+from tests.report.test_render_comment import load_judged
 from tests.report.test_render_page import Reader
 
 if TYPE_CHECKING:
@@ -51,27 +51,27 @@ def with_load(path: Path) -> Folder:
 
 
 def test_the_failing_step_is_marked_where_it_was() -> None:
-    rate, wait = charts(record())
+    rate, wait = draw_charts(record())
     base, fixed = rate.curves
     assert [each.failed for each in base.spots] == [False, False, True]
     assert base.spots[2].x == fixed.spots[2].x == rate.across[2][0]
-    assert base.spots[2].said == "base, round 1, 16 at once: 0 tokens/s, failed"
+    assert base.spots[2].title == "base, round 1, 16 at once: 0 tokens/s, failed"
     assert "base, round 1: failed at 16 at once, held up to 4." in rate.sentence
-    assert wait.curves[0].spots[2].said.endswith("not measured, failed"), "a failure without a measure is still marked"
+    assert wait.curves[0].spots[2].title.endswith("not measured, failed"), "a failure without a measure is still marked"
     assert len(wait.curves[0].line.split()) == 2, "and no line leads down to it"
 
 
 @given(st.lists(st.floats(0, 1e9, allow_nan=False), min_size=1, max_size=8))
 def test_every_spot_is_inside_and_more_is_higher(rates: list[float]) -> None:
     steps = [step(2**index, rate=rate) for index, rate in enumerate(rates)]
-    chart = charts(ServeRecord(rounds=(a_round(Arm.FIXED, *steps),)))[0]
+    chart = draw_charts(ServeRecord(rounds=(a_round(Arm.FIXED, *steps),)))[0]
     spots = sorted(zip(rates, (each.y for each in chart.curves[0].spots), strict=True))
     assert all(20 <= y <= 220 for _, y in spots)
     assert [y for _, y in spots] == sorted((y for _, y in spots), reverse=True)
 
 
 def test_the_page_says_each_number_and_that_no_device_was_there(tmp_path: Path) -> None:
-    made = render.page(told(with_load(tmp_path)), plan())
+    made = render.render_page(load_judged(with_load(tmp_path)), plan())
     read = Reader(made)
     assert read.open == []
     for each in ("1250.5", "70.0, 140.0", "16.0, 0.0, 12.5", "device 5 read outside", "64 at once: the budget ended"):
@@ -83,6 +83,6 @@ def test_the_page_says_each_number_and_that_no_device_was_there(tmp_path: Path) 
 def test_a_round_that_took_no_step_draws_nothing_and_is_told(tmp_path: Path) -> None:
     folder = proved(tmp_path)
     whole = ServeRecord(rounds=(a_round(Arm.BASE, observed="error", why="the port was taken"),))
-    assert charts(whole) == ()
+    assert draw_charts(whole) == ()
     folder.stage("serve", evidence=(folder.record("serve", whole),))
-    assert "no step was taken: the port was taken" in Reader(render.page(told(folder), plan())).text
+    assert "no step was taken: the port was taken" in Reader(render.render_page(load_judged(folder), plan())).text

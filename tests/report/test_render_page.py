@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from stories import plan, proved
 
 from tests.core.test_escape import HOSTILE, NASTY
-from tests.report.test_render_comment import ALL, hostile_folder, told
+from tests.report.test_render_comment import ALL, hostile_folder, load_judged
 
 VOID = {"meta", "br"}
 TAG_NAMES = """html head meta title style body header div main section aside article footer h1 h2 h3 p ol ul li dl dt dd b
@@ -56,7 +56,7 @@ class Reader(HTMLParser):
 
 
 def page(folder: Any) -> str:
-    return render.page(told(folder), plan())
+    return render.render_page(load_judged(folder), plan())
 
 
 @pytest.mark.parametrize("make", ALL)
@@ -107,7 +107,7 @@ def test_a_hostile_patch_is_text(tmp_path: Path) -> None:
 
 def test_drift_is_told_in_the_doctors_words(tmp_path: Path) -> None:
     versions = {"torch": "2.10.0", "Triton": "3.6", "torch_npu": "2.10.0"}
-    text = Reader(render.page(told(proved(tmp_path)), plan(baseline={"versions": versions}))).text
+    text = Reader(render.render_page(load_judged(proved(tmp_path)), plan(baseline={"versions": versions}))).text
     assert "A deviation from what the release was validated with is not a cause." in text
     for name, expected, found, verdict in (
         ("torch", "2.10.0", "2.13.0", "newer"),

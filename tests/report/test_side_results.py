@@ -9,7 +9,7 @@ import pytest
 from backproof.commands.show import show_command
 from backproof.core.model import Arm, Outcome
 from backproof.records.proof import DeviceInventory
-from backproof.report.hypotheses import hypotheses
+from backproof.report.hypotheses import list_suspicions
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from records_beside import (
@@ -25,7 +25,7 @@ from stories import Folder, case, proved, three
 
 from tests.commands.test_show import said, saved, shown
 from tests.core.test_escape import HOSTILE, NASTY
-from tests.report.test_render_comment import told
+from tests.report.test_render_comment import load_judged
 from tests.report.test_render_page import ATTRIBUTES, TAGS, Reader, page
 from tests.stages.test_report import suites
 
@@ -99,7 +99,7 @@ def test_an_experiment_whose_round_was_altered_is_not_shown_and_rules_nothing_ou
     assert "mtp evidence missing or altered" in text
     assert "the setting decides" not in text
     assert "Does speculation decide?" in text, "the other one is as it was"
-    assert hypotheses(told(folder)) == ()
+    assert list_suspicions(load_judged(folder)) == ()
 
 
 def test_evidence_that_only_the_record_names_is_looked_at_too(tmp_path: Path) -> None:
@@ -133,14 +133,14 @@ def test_own_tests_whose_log_was_altered_are_not_shown(tmp_path: Path) -> None:
     folder = whole(tmp_path)
     (tmp_path / "upstream-tests/base/0.log").write_text("else")
     assert section(folder, "tests") == "The target's own tests evidence missing or altered"
-    assert told(folder).run.outcome is Outcome.ERROR
+    assert load_judged(folder).run.outcome is Outcome.ERROR
 
 
 def test_own_tests_that_passed_and_cannot_be_read_are_no_pass(tmp_path: Path) -> None:
     folder = proved(tmp_path)
     strange = folder.proof("upstream-tests/upstream-tests.json", '{"schema_version": 99}', "of another version")
     folder.stage("upstream-tests", evidence=(strange,))
-    assert told(folder).run.outcome is Outcome.ERROR
+    assert load_judged(folder).run.outcome is Outcome.ERROR
 
 
 def test_the_doctors_comparison_is_the_drift(tmp_path: Path) -> None:
@@ -185,8 +185,8 @@ def test_an_altered_comparison_is_not_shown(tmp_path: Path) -> None:
 def test_the_doctor_says_whether_it_is_the_host_of_the_checks(tmp_path: Path, boot: str, words: str) -> None:
     folder = whole(tmp_path)
     facts = {"device": "ascend", "host": "h", "boot_id": boot, "driver": "1", "runtime": "1"}
-    folder.ledger.write("validate/inventory.json", DeviceInventory.model_validate(facts))
-    proof = folder.ledger.evidence(tmp_path / "validate/inventory.json", claim="inventory", command="x")
+    folder.ledger.write_record("validate/inventory.json", DeviceInventory.model_validate(facts))
+    proof = folder.ledger.register_evidence(tmp_path / "validate/inventory.json", claim="inventory", command="x")
     at = [each.stage for each in folder.stages].index("validate")
     stage = folder.stages[at]
     folder.stages[at] = stage.model_copy(update={"evidence": (*stage.evidence, proof)})
@@ -197,7 +197,7 @@ def test_verdict_level_and_numbers_are_those_of_the_proof_alone(tmp_path: Path) 
     alone, beside = proved(tmp_path / "1"), proved(tmp_path / "2")
     with_experiments(beside, an_experiment(kind="undecided", outcome="inconclusive"))
     with_doctor(beside, a_comparison())
-    one, other = told(alone).run, told(beside).run
+    one, other = load_judged(alone).run, load_judged(beside).run
     assert (one.outcome, one.level, one.sentence) == (other.outcome, other.level, other.sentence)
     assert [each.path for each in other.evidence][: len(one.evidence)] == [each.path for each in one.evidence]
 
@@ -206,7 +206,7 @@ def test_the_cause_of_a_verdict_is_never_what_stands_beside_it(tmp_path: Path) -
     green = case("raw", Arm.BASE, "pass", "fault:x", verdict="not-discriminating")
     folder = proved(tmp_path, [green, *three("raw", "fault:x", "pass", "pass")[1:]])
     with_experiments(folder, an_experiment(kind="undecided", outcome="inconclusive"))
-    run = told(folder).run
+    run = load_judged(folder).run
     assert run.outcome is Outcome.INCONCLUSIVE
     assert "experiment" not in run.sentence
 

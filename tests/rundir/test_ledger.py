@@ -47,14 +47,14 @@ def test_a_ledger_of_another_version_restarts_and_is_kept(tmp_path: Path, conten
 
 def test_a_missing_record_names_the_command_that_makes_it(tmp_path: Path) -> None:
     with pytest.raises(PlanError) as caught:
-        context_of(Ledger(tmp_path), tmp_path, a_run().settings, loaded_plan=plan()).need(PickRecord)
-    assert f"backproof pick --run {tmp_path}" in caught.value.next_step
+        context_of(Ledger(tmp_path), tmp_path, a_run().settings, loaded_plan=plan()).require_record(PickRecord)
+    assert f"backproof run {tmp_path} --only pick" in caught.value.next_step
 
 
 def test_evidence_that_was_altered_no_longer_holds(tmp_path: Path) -> None:
     ledger = Ledger(tmp_path)
     file = ledger.write_text("pick/a.txt", "evidence\n")
-    evidence = ledger.evidence(file, claim="c", command="cmd")
+    evidence = ledger.register_evidence(file, claim="c", command="cmd")
     assert evidence.path == "pick/a.txt"
     assert ledger.holds(evidence)
     file.write_text("evidencf\n")
@@ -85,17 +85,17 @@ def test_two_runs_on_one_folder_and_a_killed_holder(tmp_path: Path) -> None:
     with subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as holder:
         assert holder.stdout is not None
         assert holder.stdout.readline() == b"held\n"
-        with pytest.raises(HostError, match="another run works in this folder"), Ledger(tmp_path).locked():
+        with pytest.raises(HostError, match="another run works in this folder"), Ledger(tmp_path).hold_lock():
             pass
         holder.kill()
-    with Ledger(tmp_path).locked():
+    with Ledger(tmp_path).hold_lock():
         pass
 
 
 def test_events_are_redacted_lines(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MY_TOKEN", "s3cr3t-value")
     ledger = Ledger(tmp_path)
-    ledger.event("stage", note="with s3cr3t-value\nand a newline")
+    ledger.log_event("stage", note="with s3cr3t-value\nand a newline")
     lines = (tmp_path / "events.jsonl").read_text().splitlines()
     assert len(lines) == 1
     assert "s3cr3t-value" not in lines[0]
@@ -120,11 +120,11 @@ def test_token_shapes_are_masked(secret: str) -> None:
 def test_a_line_that_was_cut_takes_no_other_with_it(tmp_path: Path) -> None:
     """A kill cuts a line without its end; the next event must not be written behind it."""
     ledger = Ledger(tmp_path)
-    ledger.event("one")
+    ledger.log_event("one")
     with (tmp_path / "events.jsonl").open("a") as stream:
         stream.write('{"at": "2026-')
-    ledger.event("two")
-    ledger.event("three")
+    ledger.log_event("two")
+    ledger.log_event("three")
     lines = (tmp_path / "events.jsonl").read_text().splitlines()
     assert [json.loads(each)["event"] for each in lines if each.endswith("}")] == ["one", "two", "three"]
 
@@ -147,5 +147,5 @@ def test_a_full_disk_leaves_no_half_line(tmp_path: Path) -> None:
     file = tmp_path / "events.jsonl"
     file.write_bytes(b"{}\n")
     with file.open("a+b", buffering=0) as stream, pytest.raises(OSError, match="No space"):
-        ledger._append(_Filling(stream), 3, b'{"event": "x"}\n')  # type: ignore[arg-type]
+        ledger._append_whole(_Filling(stream), 3, b'{"event": "x"}\n')  # type: ignore[arg-type]
     assert file.read_bytes() == b"{}\n"

@@ -9,16 +9,17 @@ import sys
 from pathlib import Path
 from typing import Any
 
-import click
 import pytest
 from backproof.app import execution
-from backproof.cli import COMMANDS, cli
+from backproof.cli import cli
 from backproof.core.errors import PlanError
 from backproof.core.model import Arm, Outcome
-from backproof.kit import plan
+from backproof.devices import DEVICES
+from backproof.kit.loader import load_plan
 from backproof.rundir.ledger import Ledger
 from backproof.stages import REGISTRY
 from backproof.verdict import run_verdict
+from checkout import all_commands
 from click.testing import CliRunner, Result
 from plain_job import PlainJob, make_job
 from stories import Folder, case, proved, three
@@ -62,9 +63,8 @@ def files(folder: Path) -> dict[str, str]:
 
 def openers() -> list[str]:
     """The commands that open a run folder and take the options that say where a run works."""
-    commands = {name: cli.get_command(click.Context(cli), name) for name in COMMANDS}
-    options = {name: {each.name for each in found.params} for name, found in commands.items() if found}
-    return [name for name, names in options.items() if {"branch", "python", "device", "signoff"} <= names]
+    options = {path: {option.name for option in command.params} for path, command in all_commands()}
+    return [" ".join(path) for path, names in options.items() if {"branch", "python", "device", "signoff"} <= names]
 
 
 OPENERS = openers()
@@ -73,10 +73,8 @@ OPENERS = openers()
 def opened(command: str, job: PlainJob) -> list[str | Path]:
     """The command on the finished run."""
     if command == "run":
-        return ["run", job.kit, "--out", job.run_folder]
-    if command == "resume":
-        return ["resume", job.run_folder]
-    return [command, "--run", job.run_folder, *(["any"] if command == "experiment" else [])]
+        return ["run", job.run_folder]
+    return [*command.split(), "--run", job.run_folder, *(["any"] if command == "host experiment" else [])]
 
 
 def others(job: PlainJob) -> dict[str, tuple[str, list[str]]]:
@@ -101,8 +99,7 @@ def refused(done: Result, *words: str) -> None:
 
 
 def test_the_commands_that_open_a_run_are_the_known_ones() -> None:
-    stages = {"pick", "fixup", "install", "verify", "validate", "report"}
-    assert set(OPENERS) == {"run", "resume", "serve-check", "experiment", "upstream-tests", *stages}
+    assert set(OPENERS) == {"run", "host serve", "host experiment", "host upstream-tests"}
 
 
 @pytest.mark.parametrize("command", OPENERS)
@@ -113,24 +110,24 @@ def test_another_value_is_refused_and_nothing_is_touched(job: PlainJob, command:
         assert (files(job.run_folder), files(job.target.site)) == before, option
 
 
-@pytest.mark.parametrize("command", [each for each in OPENERS if each != "resume"])
+@pytest.mark.parametrize("command", OPENERS)
 def test_another_kit_is_refused_and_nothing_is_touched(job: PlainJob, command: str) -> None:
     kit = job.folder / "other kit"
     argv = opened(command, job)
-    argv = ["run", kit, *argv[2:]] if command == "run" else [*argv, "--kit", kit]
+    argv = ["run", kit, "--out", job.run_folder] if command == "run" else [*argv, "--kit", kit]
     before = files(job.run_folder)
     refused(call(*argv), "--kit", str(job.kit), str(kit))
     assert files(job.run_folder) == before
 
 
 def test_another_signoff_is_refused(job: PlainJob) -> None:
-    refused(call("resume", job.run_folder, "--signoff"), "--no-signoff", "--signoff")
-    assert call("report", "--run", job.run_folder, "--no-signoff").exit_code == 0
+    refused(call("run", job.run_folder, "--signoff"), "--no-signoff", "--signoff")
+    assert call("run", job.run_folder, "--only", "report", "--no-signoff").exit_code == 0
 
 
 def test_all_that_differs_is_named_at_once_with_exit_code_2(job: PlainJob) -> None:
     before = files(job.run_folder)
-    done = job.backproof("report", "--run", "run", "--branch", OTHER, "--device", "emulator")
+    done = job.backproof("run", "run", "--only", "report", "--branch", OTHER, "--device", "emulator")
     assert done.returncode == 2
     assert "PASS" not in done.stdout + done.stderr
     for word in ("--branch 'release'", f"--branch '{OTHER}'", "--device 'cpu'", "--device 'emulator'", "next: "):
@@ -141,14 +138,14 @@ def test_all_that_differs_is_named_at_once_with_exit_code_2(job: PlainJob) -> No
 @pytest.mark.parametrize(
     "words",
     [
-        ["--kit", "kit", "--repo", "upstream", "--python", "target env/bin/python"],
-        ["--kit", "other kit/../kit", "--repo", "kit/../upstream", "--python", "kit/../target env/bin/python"],
-        ["--branch", "release", "--device", "cpu", "--no-signoff"],
+        ["kit", "--out", "run", "--repo", "upstream", "--python", "target env/bin/python"],
+        ["other kit/../kit", "--out", "run", "--repo", "kit/../upstream", "--python", "kit/../target env/bin/python"],
+        ["run", "--branch", "release", "--device", "cpu", "--no-signoff"],
     ],
 )
 def test_the_same_value_in_another_spelling_is_the_same(job: PlainJob, words: list[str]) -> None:
     before = json.loads((job.run_folder / "run.json").read_text())
-    done = call("report", "--run", job.run_folder, *words)
+    done = call("run", *words, "--only", "report")
     assert done.exit_code == 0, done.output
     after = json.loads((job.run_folder / "run.json").read_text())
     assert (after["settings"], after["outcome"], after["level"]) == (before["settings"], "pass", 2)
@@ -157,8 +154,8 @@ def test_the_same_value_in_another_spelling_is_the_same(job: PlainJob, words: li
 def test_a_link_is_the_folder_that_it_points_at_and_an_interpreter_is_not(job: PlainJob, tmp_path: Path) -> None:
     (tmp_path / "kit").symlink_to(job.kit)
     (tmp_path / "python").symlink_to(job.target.python)
-    assert call("report", "--run", job.run_folder, "--kit", tmp_path / "kit").exit_code == 0
-    refused(call("report", "--run", job.run_folder, "--python", tmp_path / "python"), str(tmp_path / "python"))
+    assert call("run", tmp_path / "kit", "--out", job.run_folder, "--only", "report").exit_code == 0
+    refused(call("run", job.run_folder, "--only", "report", "--python", tmp_path / "python"), str(tmp_path / "python"))
 
 
 def test_run_goes_on_in_its_folder_with_the_same_words(job: PlainJob) -> None:
@@ -172,7 +169,7 @@ def test_another_plan_in_the_same_place_is_refused(job: PlainJob) -> None:
     text = path.read_text()
     before = files(job.run_folder)
     path.write_text(text.replace('id = "plain"', 'id = "strict"'))
-    done = call("report", "--run", job.run_folder)
+    done = call("run", job.run_folder, "--only", "report")
     path.write_text(text)
     assert isinstance(done.exception, PlanError)
     assert "this run is of kit plain, the plan is of strict" in done.exception.what
@@ -186,7 +183,7 @@ def test_a_run_that_another_process_began_meanwhile_is_not_renamed(job: PlainJob
     assert run is not None
     settings = run.settings.model_copy(update={"branch": OTHER})
     with pytest.raises(PlanError, match="--branch"):
-        execution._current(ledger, plan.load(job.kit), settings)
+        execution._read_current(ledger, load_plan(job.kit, DEVICES), settings)
 
 
 def test_a_run_json_that_cannot_be_read_names_no_subject(job: PlainJob) -> None:
@@ -198,12 +195,12 @@ def test_a_run_json_that_cannot_be_read_names_no_subject(job: PlainJob) -> None:
 
 def test_undo_and_a_loaded_address_are_of_the_same_run(job: PlainJob, tmp_path: Path) -> None:
     before = files(job.run_folder)
-    refused(call("install", "--run", job.run_folder, "--undo", "--python", sys.executable), sys.executable)
+    refused(call("run", job.run_folder, "--undo", "--python", sys.executable), sys.executable)
     address = ["--url", "http://127.0.0.1:9", "--arm", "fixed"]
-    refused(call("serve-check", "--run", job.run_folder, "--kit", job.folder / "other kit", *address), "other kit")
+    refused(call("host", "serve", "--run", job.run_folder, "--kit", job.folder / "other kit", *address), "other kit")
     assert files(job.run_folder) == before
     away = job.kit.rename(tmp_path / "away")
-    done = call("install", "--run", job.run_folder, "--undo")
+    done = call("run", job.run_folder, "--undo")
     away.rename(job.kit)
     assert done.exit_code == 0, "undo does not need the kit"
 
@@ -211,7 +208,7 @@ def test_undo_and_a_loaded_address_are_of_the_same_run(job: PlainJob, tmp_path: 
 def test_the_doctor_keeps_nothing_of_another_host_or_kit_in_a_run(job: PlainJob) -> None:
     before = files(job.run_folder)
     for option, value in (("--python", sys.executable), ("--plan", str(job.folder / "other kit"))):
-        refused(call("doctor", "--run", job.run_folder, option, value), value)
+        refused(call("host", "doctor", "--run", job.run_folder, option, value), value)
     assert files(job.run_folder) == before
 
 
@@ -247,19 +244,19 @@ def test_no_reader_passes_a_run_under_another_name(
 ) -> None:
     relabelled(job.run_folder, **changes)
     file = tmp_path / "run.tar.gz"
-    merged = ["merge", job.run_folder, "--kit", job.kit, "--out", tmp_path / "merged"]
+    merged = ["ci", "merge", job.run_folder, "--kit", job.kit, "--out", tmp_path / "merged"]
     commands: list[list[Any]] = [
-        ["present", job.run_folder],
+        ["ci", "present", job.run_folder],
         ["bundle", job.run_folder, "--out", file],
-        ["verify-bundle", file],
+        ["bundle", "--verify", file],
         merged,
-        ["report", "--run", job.run_folder],
+        ["run", job.run_folder, "--only", "report"],
         ["show", job.run_folder],
     ]
     first = call("show", job.run_folder)
     assert first.output.splitlines()[1].startswith("ERROR: no verdict")
     assert all(word in first.output.splitlines()[1] for word in words)
-    told = [(argv[0], call(*argv)) for argv in commands]
+    told = [(next(word for word in argv if word != "ci"), call(*argv)) for argv in commands]
     for name, done in told:
         assert "PASS at level" not in done.output, name
         if name not in {"bundle", "present"}:
@@ -274,7 +271,7 @@ def test_no_reader_passes_a_run_under_another_name(
 
 def summarised(folder: Folder, **changes: str) -> Any:
     settings = folder.run.settings.model_copy(update=changes)
-    return run_verdict.summarise(folder.run.model_copy(update={"settings": settings}), folder.ledger, REGISTRY)
+    return run_verdict.summarise_run(folder.run.model_copy(update={"settings": settings}), folder.ledger, REGISTRY)
 
 
 def test_the_verdict_names_the_record_and_both_values(tmp_path: Path) -> None:
@@ -289,7 +286,7 @@ def test_the_verdict_names_the_record_and_both_values(tmp_path: Path) -> None:
 def test_it_is_no_fail_of_the_other_branch_either(tmp_path: Path) -> None:
     red = [*three("raw", "fail", "pass", "pass"), case("compute", Arm.FIXED, "fail", "pass", verdict="failed")]
     folder = proved(tmp_path, red, Outcome.FAIL)
-    assert run_verdict.summarise(folder.run, folder.ledger, REGISTRY).outcome is Outcome.FAIL
+    assert run_verdict.summarise_run(folder.run, folder.ledger, REGISTRY).outcome is Outcome.FAIL
     run = summarised(folder, branch=OTHER)
     assert run.outcome is Outcome.ERROR
     assert OTHER in run.sentence

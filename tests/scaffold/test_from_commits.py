@@ -11,7 +11,7 @@ import pytest
 from backproof import scaffold
 from backproof.core.errors import ExitCode, HostError, PlanError
 from backproof.devices import DEVICES
-from backproof.kit import plan
+from backproof.kit.loader import load_plan
 from checkout import ROOT
 from overlay_site import picture
 from plain_job import BASE, CHECK, PATCH, PlainJob, make_job
@@ -76,7 +76,7 @@ def test_what_the_repository_says_is_filled_in(upstream: Repository, tmp_path: P
     made = scaffold.write(read(upstream, fix(upstream)[:10]), tmp_path / "kit", scaffold.choose(device="cpu"))
     assert picture(upstream.folder) == before, "the repository is only read"
     fill(tmp_path / "kit", {key for key, _ in made.to_fill})
-    found = plan.load(tmp_path / "kit")
+    found = load_plan(tmp_path / "kit", DEVICES)
     assert (found.id, found.title) == ("5", "Fix the answer")
     assert (found.upstream.repo, found.upstream.pull, found.upstream.original_pull) == ("example/project", 5, 4)
     assert (found.pick.commits, found.pick.drop) == ((fix(upstream)[:12],), ("/CHANGES*",))
@@ -100,13 +100,13 @@ def test_only_what_is_named_is_missing(upstream: Repository, tmp_path: Path, dev
     made = scaffold.write(read(upstream, fix(upstream)), tmp_path / "kit", scaffold.choose(device=device))
     keys = {key for key, _ in made.to_fill}
     with pytest.raises(PlanError) as caught:
-        plan.load(tmp_path / "kit")
+        load_plan(tmp_path / "kit", DEVICES)
     assert set(re.findall(r"toml: ([\w.-]+): Field required", caught.value.why)) == keys
     assert len(caught.value.why.splitlines()) == len(keys), "and nothing else is wrong"
     assert ("upstream.repo" in keys, "install.distribution" in keys) == (not known, not known)
     fill(tmp_path / "kit", keys)
-    found = plan.load(tmp_path / "kit")
-    assert DEVICES[device].variants(found, found.check[0]), "the table is one that this device reads"
+    found = load_plan(tmp_path / "kit", DEVICES)
+    assert found.check[0].expected_under(DEVICES[device].models(found)), "the table is one that this device reads"
     assert bool(found.emulator) == (device == "emulator")
 
 
@@ -224,7 +224,7 @@ def test_an_unknown_device_gets_a_did_you_mean() -> None:
 
 def test_the_pins_are_those_of_the_kits() -> None:
     kits = sorted((ROOT / "patches").glob("*/plan.toml"))
-    used = {pin for each in kits if (target := plan.load(each).target) for pin in target.packages}
+    used = {pin for each in kits if (target := load_plan(each, DEVICES).target) for pin in target.packages}
     assert set(scaffold.PINS) <= used
     names = {pin.partition("==")[0] for pin in scaffold.PINS}
     assert {pin for pin in used if pin.partition("==")[0] in names} == set(scaffold.PINS), "one version of each"

@@ -11,7 +11,8 @@ import pytest
 from backproof import scaffold
 from backproof.adapters.github import RefusedError
 from backproof.core.errors import PlanError
-from backproof.kit import plan
+from backproof.devices import DEVICES
+from backproof.kit.loader import load_plan
 from backproof.scaffold.kit import check_text
 from backproof.scaffold.plan_text import plan_text
 from hypothesis import given, settings
@@ -20,7 +21,7 @@ from hypothesis import strategies as st
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from backproof.adapters.github import Client
+    from backproof.adapters.github import GitHubClient
     from server import StandIn
 
 FIX, NOTE, UNNOTE, MERGE = "f" * 40, "d" * 40, "6" * 40, "9" * 40
@@ -50,18 +51,18 @@ def world(hub: StandIn) -> StandIn:
 
 def errors(folder: Path) -> str:
     with pytest.raises(PlanError) as caught:
-        plan.load(folder)
+        load_plan(folder, DEVICES)
     return caught.value.why
 
 
-def test_only_what_is_named_is_missing(world: StandIn, client: Client, tmp_path: Path) -> None:
+def test_only_what_is_named_is_missing(world: StandIn, client: GitHubClient, tmp_path: Path) -> None:
     made = scaffold.write(scaffold.from_pull(client, "example/project", 19353), tmp_path / "kit", scaffold.choose())
     missing = set(re.findall(r"toml: ([\w.]+): Field required", errors(tmp_path / "kit")))
     assert missing == {key for key, _ in made.to_fill}
     assert len(errors(tmp_path / "kit").splitlines()) == len(made.to_fill), "and nothing else is wrong"
 
 
-def test_what_can_be_read_is_filled_in(world: StandIn, client: Client, tmp_path: Path) -> None:
+def test_what_can_be_read_is_filled_in(world: StandIn, client: GitHubClient, tmp_path: Path) -> None:
     scaffold.write(scaffold.from_pull(client, "example/project", 19353), tmp_path / "kit", scaffold.choose())
     path = tmp_path / "kit/plan.toml"
     text = path.read_text()
@@ -69,7 +70,7 @@ def test_what_can_be_read_is_filled_in(world: StandIn, client: Client, tmp_path:
         assert blank in text
         text = text.replace(blank, filled)
     path.write_text(text)
-    found = plan.load(tmp_path / "kit")
+    found = load_plan(tmp_path / "kit", DEVICES)
     assert found.title == 'Give "padded" rows \\ a row'
     assert (found.upstream.pull, found.upstream.original_pull) == (19353, 18878)
     assert found.pick.commits == (FIX[:12],)
@@ -81,7 +82,7 @@ def test_what_can_be_read_is_filled_in(world: StandIn, client: Client, tmp_path:
     assert "pytest.fail" in check, "an unwritten check must not be green"
 
 
-def test_from_the_original_the_merged_commit_is_picked(world: StandIn, client: Client, tmp_path: Path) -> None:
+def test_from_the_original_the_merged_commit_is_picked(world: StandIn, client: GitHubClient, tmp_path: Path) -> None:
     world.world.pull(18878, base="main", merged=True, state="closed", merge_commit_sha="c" * 40)
     world.world.pull_commits[18878] = [FIX]
     world.world.branches.update({"releases/v0.29.0": "1" * 40, "releases/v0.30.0": "2" * 40, "main": "3" * 40})
@@ -93,7 +94,7 @@ def test_from_the_original_the_merged_commit_is_picked(world: StandIn, client: C
     assert "branch: Field required" in errors(tmp_path / "kit")
 
 
-def test_the_release_branch_is_read_there_too(world: StandIn, client: Client) -> None:
+def test_the_release_branch_is_read_there_too(world: StandIn, client: GitHubClient) -> None:
     world.world.contents["releases/v0.30.0", "pkg/__init__.py"] = ""
     world.world.contents["releases/v0.30.0", "setup.cfg"] = "[metadata]\nname = Some_Kit\n"
     facts = scaffold.from_pull(client, "example/project", 19353)
@@ -103,7 +104,7 @@ def test_the_release_branch_is_read_there_too(world: StandIn, client: Client) ->
     assert "root" not in text
 
 
-def test_a_branch_can_be_named(world: StandIn, client: Client, tmp_path: Path) -> None:
+def test_a_branch_can_be_named(world: StandIn, client: GitHubClient, tmp_path: Path) -> None:
     world.world.pull(18878, base="main", merged=True, state="closed", merge_commit_sha="c" * 40)
     world.world.pull_commits[18878] = [FIX]
     world.world.pull_files[18878] = [{"filename": "src/pkg/conv_state.py", "status": "modified"}]
@@ -119,7 +120,7 @@ def test_a_branch_can_be_named(world: StandIn, client: Client, tmp_path: Path) -
         scaffold.from_pull(client, "example/project", 18878, "releases/v0.28.0")
 
 
-def test_a_kit_is_not_written_over(world: StandIn, client: Client, tmp_path: Path) -> None:
+def test_a_kit_is_not_written_over(world: StandIn, client: GitHubClient, tmp_path: Path) -> None:
     facts = scaffold.from_pull(client, "example/project", 19353)
     scaffold.write(facts, tmp_path, scaffold.choose())
     before = (tmp_path / "plan.toml").read_bytes()
@@ -128,7 +129,7 @@ def test_a_kit_is_not_written_over(world: StandIn, client: Client, tmp_path: Pat
     assert (tmp_path / "plan.toml").read_bytes() == before
 
 
-def test_a_hostile_pull_request_makes_no_other_plan(world: StandIn, client: Client) -> None:
+def test_a_hostile_pull_request_makes_no_other_plan(world: StandIn, client: GitHubClient) -> None:
     facts = scaffold.from_pull(client, "example/project", 19353)
 
     @settings(deadline=None)

@@ -1,4 +1,4 @@
-"""Arms held against each other: base shows the fault and fixed does not, on one host in one boot, or nothing is said."""
+"""Arms compared: base shows the fault and fixed does not, on one host in one boot, or there is no verdict."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from backproof.core.errors import PlanError
 from backproof.core.model import Arm, Outcome
-from backproof.core.time_budget import Budget, parse
+from backproof.core.time_budget import TimeBudget, parse_budget
 from backproof.devices.ascend import session
 from backproof.records.serving import Round, ServeRecord, Step
 from backproof.rundir.ledger import Ledger
@@ -64,7 +64,7 @@ def opened(folder: Path, target: Target, **facts: Any) -> Iterator[Testbed]:
             "facts": {"host": device.inventory.host, "boot_id": device.inventory.boot_id},
             "session": device,
             "install": target.install,
-            "budget": Budget(),
+            "budget": TimeBudget(),
             "say": lambda _: None,
         }
         yield Testbed(**{**given, **facts})
@@ -75,7 +75,7 @@ def fixable(target: Target, *flags: str, **facts: Any) -> Serve:
 
 
 def verdicts(record: ServeRecord) -> dict[Arm, tuple[str, str]]:
-    return {each.arm: (each.observed, each.verdict) for each in record.cases}
+    return {case.arm: (case.observed, case.verdict) for case in record.cases}
 
 
 def run(folder: Path, target: Target, plan: Serve, **facts: Any) -> ServeRecord:
@@ -84,17 +84,17 @@ def run(folder: Path, target: Target, plan: Serve, **facts: Any) -> ServeRecord:
 
 
 def test_base_shows_the_first_fault_and_fixed_does_not(fake_host: FakeHost, tmp_path: Path, target: Target) -> None:
-    found = run(tmp_path, target, fixable(target, "--crash-at", "4"))
-    assert verdicts(found) == {
+    record = run(tmp_path, target, fixable(target, "--crash-at", "4"))
+    assert verdicts(record) == {
         Arm.BASE: ("fault:mte-out-of-range", "as-expected"),
         Arm.FIXED: ("pass", "as-expected"),
     }
     assert target.installs == [Arm.BASE, Arm.FIXED]
     assert target.file.read_text(encoding="utf-8") == "as it was"
-    assert all(each.evidence for each in found.cases)
-    assert found.inventory is not None
-    assert found.inventory.stand_in
-    paths = {each.path for each in found.evidence}
+    assert all(case.evidence for case in record.cases)
+    assert record.inventory is not None
+    assert record.inventory.stand_in
+    paths = {item.path for item in record.evidence}
     assert {
         "rounds/load/base-1/round.json",
         "rounds/load/base-1/triage.json",
@@ -123,11 +123,11 @@ def test_a_fix_that_turns_the_crash_into_wrong_numbers_is_a_fail_and_ends_the_sp
     fake_host: FakeHost, tmp_path: Path, target: Target
 ) -> None:
     plan = serve("--corrupt-at", "4", concurrency=(1, 4), repeats=2, order="abab")
-    found = run(tmp_path, target, plan)
-    assert verdicts(found)[Arm.FIXED] == ("fault:silent", "failed")
+    record = run(tmp_path, target, plan)
+    assert verdicts(record)[Arm.FIXED] == ("fault:silent", "failed")
     assert target.installs == [Arm.BASE, Arm.FIXED]
-    assert len(found.not_run) == 2
-    assert "cannot change" in found.not_run[0]
+    assert len(record.not_run) == 2
+    assert "cannot change" in record.not_run[0]
 
 
 def test_a_card_that_goes_bad_during_the_run_is_an_error_and_not_a_fail(
@@ -143,27 +143,27 @@ def test_a_card_that_goes_bad_during_the_run_is_an_error_and_not_a_fail(
                 fake_host.set(health={"0.0": "Alarm"})
 
         plan = serve("--corrupt-at", "4", concurrency=(1, 4))
-        found = check_serving(replace(bed, install=install), plan, plan.arguments or (), (Arm.FIXED,))
-    assert verdicts(found) == {Arm.FIXED: ("error", "error")}
-    assert "NPU 0 chip 0: health is Alarm" in found.cases[0].sentence
+        record = check_serving(replace(bed, install=install), plan, plan.arguments or (), (Arm.FIXED,))
+    assert verdicts(record) == {Arm.FIXED: ("error", "error")}
+    assert "NPU 0 chip 0: health is Alarm" in record.cases[0].sentence
 
 
 def test_what_is_done_is_not_done_again(fake_host: FakeHost, tmp_path: Path, target: Target) -> None:
     plan = fixable(target, "--crash-at", "4")
     first = run(tmp_path, target, plan)
-    said: list[str] = []
-    again = run(tmp_path, target, plan, say=said.append)
+    lines: list[str] = []
+    again = run(tmp_path, target, plan, say=lines.append)
     assert again.rounds == first.rounds
-    assert sum("reused" in each for each in said) == 2
-    moved = run(tmp_path, target, plan, facts={"host": "another", "boot_id": "x"}, say=said.append)
+    assert sum("reused" in line for line in lines) == 2
+    moved = run(tmp_path, target, plan, facts={"host": "another", "boot_id": "x"}, say=lines.append)
     assert moved.rounds[0].digest != first.rounds[0].digest
 
 
 def test_a_budget_is_not_spent_on_what_cannot_be_a_pass(fake_host: FakeHost, tmp_path: Path, target: Target) -> None:
-    found = run(tmp_path, target, fixable(target), budget=Budget(limit=600).start())
-    assert verdicts(found) == {Arm.BASE: ("pass", "not-discriminating")}
-    assert "nothing further can make this a pass" in found.not_run[0]
-    spent = run(tmp_path / "other", target, fixable(target), budget=Budget(limit=1e-9).start())
+    record = run(tmp_path, target, fixable(target), budget=TimeBudget(limit=600).start())
+    assert verdicts(record) == {Arm.BASE: ("pass", "not-discriminating")}
+    assert "nothing further can make this a pass" in record.not_run[0]
+    spent = run(tmp_path / "other", target, fixable(target), budget=TimeBudget(limit=1e-9).start())
     assert spent.cases == ()
     assert "the budget is spent" in spent.not_run[0]
 
@@ -171,7 +171,8 @@ def test_a_budget_is_not_spent_on_what_cannot_be_a_pass(fake_host: FakeHost, tmp
 def of(arm: Arm, observed: str, *, number: int = 1, host: str = "a", boot: str = "1", **facts: Any) -> Round:
     outcome = "pass" if observed == "pass" else "failed"
     steps = tuple(
-        Step(concurrency=each, outcome="pass", sentence="", requests=1, ok=1, failed=0, seconds=1) for each in (1, 2)
+        Step(concurrency=concurrency, outcome="pass", sentence="", requests=1, ok=1, failed=0, seconds=1)
+        for concurrency in (1, 2)
     )
     last = steps[0].model_copy(update={"concurrency": 8, "outcome": outcome})
     given: dict[str, Any] = {
@@ -189,14 +190,14 @@ MTE = "fault:mte-out-of-range"
 
 
 def outcomes(*rounds: Round) -> list[str]:
-    return [each.verdict for each in arms.judge_arms(PLAN, rounds, {})]
+    return [case.verdict for case in arms.judge_arms(PLAN, rounds, {})]
 
 
 @pytest.mark.parametrize("other", [{"host": "b"}, {"boot": "2"}])
 def test_another_host_or_boot_is_refused(other: dict[str, Any]) -> None:
     assert outcomes(of(Arm.BASE, MTE), of(Arm.FIXED, "pass")) == ["as-expected", "as-expected"]
     cases = arms.judge_arms(PLAN, [of(Arm.BASE, MTE), of(Arm.FIXED, "pass", **other)], {})
-    assert [each.verdict for each in cases] == ["error", "error"]
+    assert [case.verdict for case in cases] == ["error", "error"]
     assert "2 hosts or boots" in cases[0].sentence
 
 
@@ -211,7 +212,7 @@ def test_one_failed_round_of_fixed_is_a_fail_and_the_numbers_are_said() -> None:
     rounds = [of(Arm.BASE, MTE, number=n) for n in range(1, 5)]
     rounds += [of(Arm.FIXED, "pass", number=n) for n in range(1, 5)]
     fine = arms.judge_arms(PLAN, rounds, {})
-    assert [each.verdict for each in fine] == ["as-expected", "as-expected"]
+    assert [case.verdict for case in fine] == ["as-expected", "as-expected"]
     assert "0 of 4 rounds failed, 4 of 4 on base; Fisher's exact p = 0.0286" in fine[1].sentence
     rounds[-1] = of(Arm.FIXED, MTE, number=4)
     assert outcomes(*rounds) == ["as-expected", "failed"]
@@ -241,23 +242,23 @@ def test_the_order_of_the_rounds() -> None:
     ],
 )
 def test_fishers_exact(table: tuple[int, int, int, int], p: float) -> None:
-    assert fisher.exact(*table) == pytest.approx(p)
+    assert fisher.compute_exact_p(*table) == pytest.approx(p)
 
 
 @pytest.mark.parametrize(("text", "seconds"), [("90s", 90), ("45m", 2700), ("1.5h", 5400)])
 def test_budgets(text: str, seconds: float) -> None:
-    assert parse(text).limit == seconds
-    assert parse(None).limit is None
+    assert parse_budget(text).limit == seconds
+    assert parse_budget(None).limit is None
 
 
 @pytest.mark.parametrize("text", ["", "45", "0m", "1d", "-3m"])
 def test_a_budget_that_is_none_is_refused(text: str) -> None:
-    with pytest.raises(PlanError, match="no span of time"):
-        parse(text)
+    with pytest.raises(PlanError, match="not a duration"):
+        parse_budget(text)
 
 
 def test_a_judged_case_has_its_outcome() -> None:
     from backproof.verdict.judge import OUTCOMES
 
-    found: tuple[Case, ...] = arms.judge_arms(PLAN, [of(Arm.BASE, MTE), of(Arm.FIXED, "error")], {})
-    assert [OUTCOMES[each.verdict] for each in found] == [Outcome.PASS, Outcome.ERROR]
+    cases: tuple[Case, ...] = arms.judge_arms(PLAN, [of(Arm.BASE, MTE), of(Arm.FIXED, "error")], {})
+    assert [OUTCOMES[case.verdict] for case in cases] == [Outcome.PASS, Outcome.ERROR]

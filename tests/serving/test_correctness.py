@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from backproof.records.serving import Output
-from backproof.serving import correctness, metrics
+from backproof.serving import correctness
 from backproof.serving.correctness import TIE
 from hypothesis import given
 from hypothesis import strategies as st
@@ -23,7 +23,7 @@ def alone(*tokens: str) -> Output:
 
 
 @pytest.mark.parametrize(
-    ("loaded", "sameness", "said"),
+    ("loaded", "sameness", "message"),
     [
         (output("tide ", "tide "), "same", ""),
         (output("tide ", "wind "), "tie", "0.20 apart"),
@@ -33,10 +33,10 @@ def alone(*tokens: str) -> Output:
         (output("rock ", "tide "), "corrupt", "parts at character 0"),
     ],
 )
-def test_the_likeliest_tokens_decide(loaded: Output, sameness: str, said: str) -> None:
-    found, why = correctness.compare_outputs(alone("tide ", "tide "), loaded, exact=False)
-    assert found == sameness
-    assert said in why
+def test_the_likeliest_tokens_decide(loaded: Output, sameness: str, message: str) -> None:
+    actual, why = correctness.compare_outputs(alone("tide ", "tide "), loaded, exact=False)
+    assert actual == sameness
+    assert message in why
 
 
 def test_an_end_that_nothing_else_was_near_to_cannot_be_judged() -> None:
@@ -47,8 +47,8 @@ def test_an_end_that_nothing_else_was_near_to_cannot_be_judged() -> None:
 @given(st.floats(0, 2 * TIE))
 def test_the_line_is_the_one_that_is_documented(gap: float) -> None:
     likely: dict[str, float | None] = {"tide ": -0.5, "wind ": -0.5 - gap}
-    found, _ = correctness.compare_outputs(output("tide ", likely=likely), output("wind "), exact=False)
-    assert found == ("tie" if -0.5 - (-0.5 - gap) <= TIE else "corrupt")
+    actual, _ = correctness.compare_outputs(output("tide ", likely=likely), output("wind "), exact=False)
+    assert actual == ("tie" if -0.5 - (-0.5 - gap) <= TIE else "corrupt")
 
 
 def test_an_exact_service_may_not_differ_at_all() -> None:
@@ -56,7 +56,7 @@ def test_an_exact_service_may_not_differ_at_all() -> None:
 
 
 @pytest.mark.parametrize(
-    ("found", "why"),
+    ("answer", "why"),
     [
         (output("a ", likely={"a ": None}), "NaN"),
         (output(*["!"] * 16), "one token 16 times"),
@@ -68,17 +68,7 @@ def test_an_exact_service_may_not_differ_at_all() -> None:
         (Output(text="", finish="stop"), ""),
     ],
 )
-def test_what_is_no_text(found: Output, why: str) -> None:
-    said = correctness.explain_degenerate(found)
-    assert why in said
-    assert bool(said) == bool(why)
-
-
-def test_metrics_of_several_engines_and_of_none() -> None:
-    text = (
-        'vllm:num_requests_running{engine="0"} 3.0\nvllm:num_requests_running{engine="1"} 5\n'
-        'vllm:num_requests_waiting{engine="0"} 1\nvllm:gpu_cache_usage_perc 0.25\nvllm:bad{} x\n'
-    )
-    load = metrics.parse_metrics(text)
-    assert (load.running, load.waiting, load.cache_percent) == (8, 1, 25.0)
-    assert metrics.parse_metrics("").source == "none"
+def test_what_is_no_text(answer: Output, why: str) -> None:
+    message = correctness.explain_degenerate(answer)
+    assert why in message
+    assert bool(message) == bool(why)

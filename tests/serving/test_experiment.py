@@ -1,4 +1,4 @@
-"""One variable at a time, and whether it decides: against a service that fails as it is told."""
+"""One variable at a time, and whether it decides: against a service that fails on demand."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from backproof.core.errors import PlanError
 from backproof.core.model import Outcome
-from backproof.core.time_budget import Budget
+from backproof.core.time_budget import TimeBudget
 from backproof.kit.serving import Experiment
 from backproof.serving.experiments.classify import Tally, classify_effect, is_settled
 from backproof.serving.experiments.conduct import conduct_experiment, prepare_sides
@@ -68,11 +68,11 @@ def test_the_experiment_of_the_post_mortem_is_refused_with_its_four_differences(
 
 
 @pytest.mark.parametrize(
-    ("other", "said"),
+    ("other", "message"),
     [({}, "differ in 0 variables"), ({"add": ["--seed", "7"]}, "differ in --seed, not in --max-num-seqs")],
 )
-def test_none_or_another_difference_is_refused(other: dict[str, Any], said: str) -> None:
-    with pytest.raises(PlanError, match=said):
+def test_none_or_another_difference_is_refused(other: dict[str, Any], message: str) -> None:
+    with pytest.raises(PlanError, match=message):
         differing("--max-num-seqs", {}, other)
 
 
@@ -105,9 +105,9 @@ def test_arguments_are_read_as_the_service_reads_them() -> None:
 )
 def test_kinds(one: tuple[int, int], other: tuple[int, int], load: bool, kind: str) -> None:
     sides = [Tally(label=name, failed=a, ran=n) for name, (a, n) in (("a", one), ("b", other))]
-    found = classify_effect(sides[0], sides[1], load=load)
-    assert found.kind == kind
-    assert f"a failed {one[0]} of {one[1]}" in found.sentence
+    effect = classify_effect(sides[0], sides[1], load=load)
+    assert effect.kind == kind
+    assert f"a failed {one[0]} of {one[1]}" in effect.sentence
 
 
 @given(st.integers(0, 6), st.integers(0, 6), st.integers(0, 3), st.integers(0, 3), st.data())
@@ -135,37 +135,37 @@ def conducted(folder: Path, plan: Serve, chosen: Experiment, **facts: Any) -> Ex
 def test_a_switch_is_found_by_rounds_in_turn(fake_host: FakeHost, tmp_path: Path) -> None:
     plan = serve("--served-model-name", "glm", concurrency=(1, 4), requests=1, max_tokens=8)
     chosen = experiment("--crash-at", {"add": ["--crash-at", "4"]}, {})
-    found = conducted(tmp_path, plan, chosen)
-    assert (found.kind, found.outcome) == ("switch", Outcome.PASS)
-    assert found.p == pytest.approx(1 / 35)
-    assert "with never fails" in found.sentence
-    assert [each.side for each in found.runs] == ["without", "with"] * 4
-    assert found.sides[0].by_load == {"1": (0, 4), "4": (4, 4)}
-    assert found.stand_in
-    assert len(found.evidence) >= 16
+    record = conducted(tmp_path, plan, chosen)
+    assert (record.kind, record.outcome) == ("switch", Outcome.PASS)
+    assert record.p == pytest.approx(1 / 35)
+    assert "with never fails" in record.sentence
+    assert [run.side for run in record.runs] == ["without", "with"] * 4
+    assert record.sides[0].by_load == {"1": (0, 4), "4": (4, 4)}
+    assert record.stand_in
+    assert len(record.evidence) >= 16
 
 
 def test_rounds_that_cannot_change_the_answer_are_not_run(fake_host: FakeHost, tmp_path: Path) -> None:
     plan = serve(concurrency=(1,), requests=1, max_tokens=4)
     chosen = experiment("--served-model-name", {}, {"add": ["--served-model-name", "other"]}, repeats=1)
-    found = conducted(tmp_path, plan, chosen)
-    assert (found.kind, found.outcome) == ("undecided", Outcome.INCONCLUSIVE)
-    assert len(found.runs) == 1
-    assert "cannot change" in found.stopped
+    record = conducted(tmp_path, plan, chosen)
+    assert (record.kind, record.outcome) == ("undecided", Outcome.INCONCLUSIVE)
+    assert len(record.runs) == 1
+    assert "cannot change" in record.stopped
 
 
 def test_another_fault_than_the_one_asked_about_is_not_counted(fake_host: FakeHost, tmp_path: Path) -> None:
     plan = serve(concurrency=(1, 2), requests=1, max_tokens=8)
     chosen = experiment("--oom-at", {"add": ["--oom-at", "2"]}, {}, repeats=2)
-    found = conducted(tmp_path, plan, chosen, budget=Budget(limit=600).start())
-    assert found.kind == "undecided"
-    assert (found.sides[0].failed, found.sides[0].ran, found.sides[0].not_counted) == (0, 0, 1)
-    assert found.runs[0].observed == "fault:oom"
+    record = conducted(tmp_path, plan, chosen, budget=TimeBudget(limit=600).start())
+    assert record.kind == "undecided"
+    assert (record.sides[0].failed, record.sides[0].ran, record.sides[0].not_counted) == (0, 0, 1)
+    assert record.runs[0].observed == "fault:oom"
 
 
 def test_a_spent_budget_ends_it(fake_host: FakeHost, tmp_path: Path) -> None:
     plan = serve(concurrency=(1,))
     chosen = experiment("--crash-at", {"add": ["--crash-at", "4"]}, {})
-    found = conducted(tmp_path, plan, chosen, budget=Budget(limit=1e-9).start())
-    assert (found.runs, found.kind) == ((), "undecided")
-    assert "the budget is spent" in found.stopped
+    record = conducted(tmp_path, plan, chosen, budget=TimeBudget(limit=1e-9).start())
+    assert (record.runs, record.kind) == ((), "undecided")
+    assert "the budget is spent" in record.stopped

@@ -1,4 +1,4 @@
-"""A served model under load: each way to fail, against a real process that fails so."""
+"""A served model under load: each way to fail, against a real process that fails in that way."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from backproof.core.errors import PlanError
 from backproof.core.model import Arm, Record
-from backproof.core.time_budget import Budget
+from backproof.core.time_budget import TimeBudget
 from backproof.kit.serving import Serve
 from backproof.kit.types import Expected
 from backproof.serving import ramp
@@ -64,7 +64,7 @@ def context(folder: Path, plan: Serve, **facts: Any) -> RoundContext:
         "boot_id": "b",
         "folder": folder,
         "logs": logs,
-        "budget": Budget(),
+        "budget": TimeBudget(),
         "say": lambda _: None,
         "keep": keep,
     }
@@ -76,41 +76,41 @@ def ramped(folder: Path, *arguments: str, **facts: Any) -> Round:
 
 
 def test_a_service_that_holds_passes_with_numbers(tmp_path: Path) -> None:
-    found = ramped(tmp_path)
-    assert (found.observed, found.complete, found.exit_code) == ("pass", True, None)
-    assert [each.concurrency for each in found.steps] == [1, 2, 4, 8]
-    assert [each.ok for each in found.steps] == [3, 4, 8, 16]
-    last = found.steps[-1]
+    done = ramped(tmp_path)
+    assert (done.observed, done.complete, done.exit_code) == ("pass", True, None)
+    assert [step.concurrency for step in done.steps] == [1, 2, 4, 8]
+    assert [step.ok for step in done.steps] == [3, 4, 8, 16]
+    last = done.steps[-1]
     assert last.same == 16
     assert last.ttft is not None
     assert last.tpot is not None
     assert 0 < last.ttft.p50 <= last.ttft.p99
     assert 2 < last.tpot.p50 < 200
-    assert last.token_rate > found.steps[0].token_rate
+    assert last.token_rate > done.steps[0].token_rate
     assert last.load.source == "metrics"
     assert last.load.cache_percent == pytest.approx(1.1)
 
 
 def test_the_log_tells_the_load_where_metrics_do_not(tmp_path: Path) -> None:
-    found = ramped(tmp_path, "--no-metrics", concurrency=(1, 4))
-    load = found.steps[-1].load
+    done = ramped(tmp_path, "--no-metrics", concurrency=(1, 4))
+    load = done.steps[-1].load
     assert (load.source, load.running, load.waiting, load.cache_percent) == ("log", 4, 0, 1.1)
 
 
 def test_a_crash_at_eight_ends_the_ladder_there_and_names_the_first_fault(tmp_path: Path) -> None:
-    found = ramped(tmp_path, "--crash-at", "8", concurrency=(1, 2, 4, 8, 16))
-    assert (found.observed, found.failed_at, found.reached) == ("fault:mte-out-of-range", 8, 4)
-    assert [each.concurrency for each in found.steps] == [1, 2, 4, 8]
-    assert found.steps[-1].unsent > 0
-    assert found.exit_code == 1
-    assert found.first_fault is not None
-    assert "plog-" in found.first_fault.where
-    assert found.first_fault.where.endswith(":2")
+    done = ramped(tmp_path, "--crash-at", "8", concurrency=(1, 2, 4, 8, 16))
+    assert (done.observed, done.failed_at, done.reached) == ("fault:mte-out-of-range", 8, 4)
+    assert [step.concurrency for step in done.steps] == [1, 2, 4, 8]
+    assert done.steps[-1].unsent > 0
+    assert done.exit_code == 1
+    assert done.first_fault is not None
+    assert "plog-" in done.first_fault.where
+    assert done.first_fault.where.endswith(":2")
     assert (tmp_path / "triage.json").exists()
 
 
 @pytest.mark.parametrize(
-    ("flag", "observed", "said"),
+    ("flag", "observed", "message"),
     [
         ("--oom-at", "fault:oom", "the first fault is at"),
         ("--plain-exit-at", "fault:crash", "ended with code 3"),
@@ -121,68 +121,68 @@ def test_a_crash_at_eight_ends_the_ladder_there_and_names_the_first_fault(tmp_pa
         ("--garbage-at", "fault:silent", "one token 12 times in a row"),
     ],
 )
-def test_each_way_to_fail_has_its_own_word(tmp_path: Path, flag: str, observed: str, said: str) -> None:
+def test_each_way_to_fail_has_its_own_word(tmp_path: Path, flag: str, observed: str, message: str) -> None:
     tokens = 24 if flag == "--garbage-at" else 12
-    found = ramp.run_round(
+    done = ramp.run_round(
         replace(context(tmp_path, serve(flag, "4", concurrency=(1, 2, 4), max_tokens=tokens)), settle=0.5)
     )
-    assert (found.observed, found.failed_at) == (observed, 4)
-    assert said.replace("12 times", "24 times") in found.why
+    assert (done.observed, done.failed_at) == (observed, 4)
+    assert message.replace("12 times", "24 times") in done.why
 
 
 def test_a_hang_is_told_in_time_and_is_not_called_slow(tmp_path: Path) -> None:
-    found = ramp.run_round(
+    done = ramp.run_round(
         replace(context(tmp_path, serve("--hang-at", "4", stall=1, concurrency=(1, 2, 4))), settle=0.2)
     )
-    assert (found.observed, found.failed_at) == ("fault:stalled", 4)
-    assert "no byte for 1 s" in found.why
-    assert found.steps[-1].seconds < 8
+    assert (done.observed, done.failed_at) == ("fault:stalled", 4)
+    assert "no byte for 1 s" in done.why
+    assert done.steps[-1].seconds < 8
 
 
 def test_slow_is_not_broken(tmp_path: Path) -> None:
-    found = ramped(tmp_path, "--slow", "0.006", stall=2, concurrency=(1, 4))
-    assert found.observed == "pass"
-    one, four = found.steps
+    done = ramped(tmp_path, "--slow", "0.006", stall=2, concurrency=(1, 4))
+    assert done.observed == "pass"
+    one, four = done.steps
     assert one.tpot is not None
     assert four.tpot is not None
     assert four.tpot.p50 > 2 * one.tpot.p50
 
 
 def test_rounding_at_a_tie_is_no_corruption(tmp_path: Path) -> None:
-    found = ramped(tmp_path, "--tie-at", "4", concurrency=(1, 2, 4))
-    assert found.observed == "pass"
-    assert [each.ties for each in found.steps][:2] == [0, 0]
-    assert found.steps[-1].ties > 0
+    done = ramped(tmp_path, "--tie-at", "4", concurrency=(1, 2, 4))
+    assert done.observed == "pass"
+    assert [step.ties for step in done.steps][:2] == [0, 0]
+    assert done.steps[-1].ties > 0
 
 
 def test_a_service_that_must_be_exact_may_not_even_round(tmp_path: Path) -> None:
-    found = ramped(tmp_path, "--tie-at", "4", concurrency=(1, 2, 4), exact=True)
-    assert found.observed == "fault:silent"
+    done = ramped(tmp_path, "--tie-at", "4", concurrency=(1, 2, 4), exact=True)
+    assert done.observed == "fault:silent"
 
 
 def test_without_likelihoods_a_difference_is_no_verdict(tmp_path: Path) -> None:
-    found = ramped(tmp_path, "--no-logprobs", "--corrupt-at", "4", concurrency=(1, 4))
-    assert found.observed == "error"
-    assert "rounding cannot be ruled out" in found.why
+    done = ramped(tmp_path, "--no-logprobs", "--corrupt-at", "4", concurrency=(1, 4))
+    assert done.observed == "error"
+    assert "rounding cannot be ruled out" in done.why
     assert ramped(tmp_path / "fine", "--no-logprobs", concurrency=(1, 4)).observed == "pass"
 
 
 def test_no_text_at_all_is_corruption_already_alone(tmp_path: Path) -> None:
-    found = ramped(tmp_path, "--always-garbage", max_tokens=32)
-    assert (found.observed, found.failed_at) == ("fault:silent", 1)
+    done = ramped(tmp_path, "--always-garbage", max_tokens=32)
+    assert (done.observed, done.failed_at) == ("fault:silent", 1)
 
 
 @pytest.mark.parametrize(
-    ("flag", "said"),
+    ("flag", "message"),
     [
         ("--never-ready", "not healthy after 1 s"),
         ("--end-at-start", "it ended with code 1; its log ends with: ValueError: no such model"),
     ],
 )
-def test_a_service_that_does_not_start_is_an_error(tmp_path: Path, flag: str, said: str) -> None:
-    found = ramped(tmp_path, flag, ready=1 if flag == "--never-ready" else 20)
-    assert (found.observed, found.steps) == ("error", ())
-    assert said in found.why
+def test_a_service_that_does_not_start_is_an_error(tmp_path: Path, flag: str, message: str) -> None:
+    done = ramped(tmp_path, flag, ready=1 if flag == "--never-ready" else 20)
+    assert (done.observed, done.steps) == ("error", ())
+    assert message in done.why
 
 
 def test_a_service_that_somebody_else_started_is_loaded_by_its_address(tmp_path: Path) -> None:
@@ -191,8 +191,8 @@ def test_a_service_that_somebody_else_started_is_loaded_by_its_address(tmp_path:
     plan = serve(concurrency=(1, 2))
     command, port = service.build_command(plan, (), {})
     with service.start_service(plan, command, port, env={}, folder=tmp_path, say=lambda _: None) as running:
-        found = ramp.run_round(context(tmp_path / "round", plan, url=running.url, logs=None))
-    assert (found.origin, found.observed) == ("url", "pass")
+        done = ramp.run_round(context(tmp_path / "round", plan, url=running.url, logs=None))
+    assert (done.origin, done.observed) == ("url", "pass")
 
 
 def test_the_command_is_the_plans_with_its_open_words_filled_in() -> None:
@@ -225,17 +225,17 @@ def test_a_stopped_round_goes_on_where_it_was(tmp_path: Path) -> None:
 
 def test_a_budget_tries_the_step_that_fails_before_the_others(tmp_path: Path) -> None:
     plan = serve("--crash-at", "8", fails_at=8, concurrency=(1, 2, 4, 8, 16))
-    found = ramp.run_round(context(tmp_path, plan, budget=Budget(limit=60).start()))
-    assert [each.concurrency for each in found.steps] == [1, 8]
-    assert found.observed == "fault:mte-out-of-range"
+    done = ramp.run_round(context(tmp_path, plan, budget=TimeBudget(limit=60).start()))
+    assert [step.concurrency for step in done.steps] == [1, 8]
+    assert done.observed == "fault:mte-out-of-range"
 
 
 def test_a_spent_budget_leaves_the_round_open(tmp_path: Path) -> None:
     plan = serve(fails_at=8)
-    found = ramp.run_round(context(tmp_path, plan, budget=Budget(limit=60, clock=_Clock(step=8)).start()))
-    assert not found.complete
-    assert "the budget left out" in found.why
-    assert 0 < len(found.steps) < 4
+    done = ramp.run_round(context(tmp_path, plan, budget=TimeBudget(limit=60, clock=_Clock(step=8)).start()))
+    assert not done.complete
+    assert "the budget left out" in done.why
+    assert 0 < len(done.steps) < 4
 
 
 class _Clock:

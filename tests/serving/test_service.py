@@ -31,7 +31,7 @@ STUBBORN = (
 OURS = """
 import pathlib, sys, time
 from backproof.adapters import background
-with background.started([sys.executable, "-c", sys.argv[1], sys.argv[2]], log=pathlib.Path(sys.argv[3]), grace=1):
+with background.start_process([sys.executable, "-c", sys.argv[1], sys.argv[2]], log=pathlib.Path(sys.argv[3]), grace=1):
     time.sleep(60)
 """
 VLLM = """
@@ -63,21 +63,23 @@ def wait_for(what: Path, seconds: float = 10) -> str:
 
 def gone(pids: list[int], seconds: float = 10) -> bool:
     limit = time.monotonic() + seconds
-    while any(lives(each) for each in pids) and time.monotonic() < limit:
+    while any(lives(pid) for pid in pids) and time.monotonic() < limit:
         time.sleep(0.05)
-    return not any(lives(each) for each in pids)
+    return not any(lives(pid) for pid in pids)
 
 
 def test_what_a_service_started_ends_with_it(tmp_path: Path) -> None:
-    with background.started([sys.executable, "-c", FAMILY, str(tmp_path / "pids")], log=tmp_path / "log") as running:
-        pids = [int(each) for each in wait_for(tmp_path / "pids").split()]
+    with background.start_process(
+        [sys.executable, "-c", FAMILY, str(tmp_path / "pids")], log=tmp_path / "log"
+    ) as running:
+        pids = [int(pid) for pid in wait_for(tmp_path / "pids").split()]
         assert running.code is None
-        assert all(lives(each) for each in pids)
+        assert all(lives(pid) for pid in pids)
     assert gone(pids, 2)
 
 
 def test_one_that_does_not_listen_is_killed(tmp_path: Path) -> None:
-    with background.started([sys.executable, "-c", STUBBORN], log=tmp_path / "log", grace=0.3) as running:
+    with background.start_process([sys.executable, "-c", STUBBORN], log=tmp_path / "log", grace=0.3) as running:
         wait_for(tmp_path / "log")
     assert running.code == -signal.SIGKILL
 
@@ -85,8 +87,8 @@ def test_one_that_does_not_listen_is_killed(tmp_path: Path) -> None:
 def test_a_service_does_not_outlive_us_when_we_are_killed(tmp_path: Path) -> None:
     argv = [sys.executable, "-c", OURS, FAMILY, str(tmp_path / "pids"), str(tmp_path / "log")]
     ours = subprocess.Popen(argv)
-    pids = [int(each) for each in wait_for(tmp_path / "pids").split()]
-    assert all(lives(each) for each in pids)
+    pids = [int(pid) for pid in wait_for(tmp_path / "pids").split()]
+    assert all(lives(pid) for pid in pids)
     os.kill(ours.pid, signal.SIGKILL)
     ours.wait(10)
     assert gone(pids)
@@ -95,7 +97,7 @@ def test_a_service_does_not_outlive_us_when_we_are_killed(tmp_path: Path) -> Non
 def test_a_program_that_is_not_there_is_an_error(tmp_path: Path) -> None:
     with (
         pytest.raises(HostError, match="cannot be started"),
-        background.started(["/nonexistent"], log=tmp_path / "log"),
+        background.start_process(["/nonexistent"], log=tmp_path / "log"),
     ):
         pass
 
@@ -115,12 +117,12 @@ def with_vllm(tmp_path: Path) -> dict[str, str]:
 def test_the_targets_own_benchmark_measures_where_there_is_one(tmp_path: Path, with_vllm: dict[str, str]) -> None:
     plan = serve(bench=True, concurrency=(1, 2))
     made = context(tmp_path / "round", plan, env={**with_vllm, "ASCEND_PROCESS_LOG_PATH": str(tmp_path)})
-    found = ramp.run_round(made)
-    assert found.observed == "pass"
-    assert found.steps[-1].bench == {"completed": 4.0, "failed": 0.0, "output_throughput": 253.6, "p99_tpot_ms": 31.5}
+    done = ramp.run_round(made)
+    assert done.observed == "pass"
+    assert done.steps[-1].bench == {"completed": 4.0, "failed": 0.0, "output_throughput": 253.6, "p99_tpot_ms": 31.5}
     assert (tmp_path / "round" / "bench-2.json").exists()
     without = ramp.run_round(context(tmp_path / "other", plan))
-    assert [each.bench for each in without.steps] == [None, None]
+    assert [step.bench for step in without.steps] == [None, None]
 
 
 @pytest.mark.parametrize("text", ["", "[1]", "{}", '{"completed": "many"}', "{"])

@@ -9,8 +9,9 @@ import pytest
 from backproof.adapters.git import Store
 from backproof.core.errors import NeedsReview, PlanError
 from backproof.core.model import Outcome
+from backproof.devices import DEVICES
 from backproof.kit import insertion as anchored
-from backproof.kit import plan
+from backproof.kit.loader import load_plan
 from backproof.records.proof import FixupRecord
 from backproof.stages import fixup, pick
 from hypothesis import given
@@ -36,12 +37,12 @@ def landed(tmp_path: Path, repository: Repository, fix: str, files: dict[str, st
         (ctx.kit / name).write_text(text)
     path = ctx.kit / "plan.toml"
     path.write_text(path.read_text() + "".join(FIXUP.format(file=name) for name in files))
-    ctx = replace(ctx, loaded_plan=plan.load(ctx.kit))
+    ctx = replace(ctx, loaded_plan=load_plan(ctx.kit, DEVICES))
     assert pick.run(ctx).outcome is Outcome.PASS
     result = fixup.run(ctx)
     assert result.outcome is Outcome.PASS
     assert result.evidence
-    record = ctx.ledger.read("fixup/fixup.json", FixupRecord)
+    record = ctx.ledger.read_record("fixup/fixup.json", FixupRecord)
     assert record is not None
     return ctx, record
 
@@ -106,7 +107,7 @@ def test_a_fixup_cannot_leave_the_worktree(tmp_path: Path, upstream: Repository)
 def test_an_invalid_fixup_names_its_file(tmp_path: Path, text: str) -> None:
     (tmp_path / "bad.toml").write_text(text)
     with pytest.raises(PlanError, match=r"bad\.toml"):
-        anchored.load(tmp_path / "bad.toml")
+        anchored.load_insertion(tmp_path / "bad.toml")
 
 
 @given(
@@ -119,4 +120,6 @@ def test_every_other_byte_stays(before: list[str], after: list[str], newline: st
     lines = ["def f():", *(f"    {each}" for each in [*before, "anchor( 1 )  # here", *after])]
     source = newline.join([*"\n".join(lines).split("\n"), ""]).encode()
     anchor = f"    anchor( 1 )  # here{newline}".encode()
-    assert anchored.insert(source, insertion) == source.replace(anchor, anchor + f"    new(){newline}".encode())
+    assert anchored.insert_statement(source, insertion) == source.replace(
+        anchor, anchor + f"    new(){newline}".encode()
+    )

@@ -30,7 +30,7 @@ def prepared(tmp_path: Path, upstream: Repository) -> Prepared:
 
 
 def _record(prepared: Prepared) -> InstallRecord:
-    record = prepared.ctx.ledger.read("install/install.json", InstallRecord)
+    record = prepared.ctx.ledger.read_record("install/install.json", InstallRecord)
     assert record is not None
     return record
 
@@ -61,7 +61,7 @@ def test_held_stays_and_the_run_folder_takes_it_out(prepared: Prepared) -> None:
     assert stage.run(ctx).outcome is Outcome.PASS  # again, by the same run
     ctx.effects.close()
     shutil.rmtree(ctx.ledger.folder)
-    assert overlay.undo_all_of(str(ctx.ledger.folder)) == (prepared.target.site,)
+    assert overlay.undo_overlays_of(str(ctx.ledger.folder)) == (prepared.target.site,)
     assert picture(prepared.target.folder) == before
 
 
@@ -74,7 +74,7 @@ def test_another_run_is_told_who_holds_it(prepared: Prepared, tmp_path: Path) ->
     with pytest.raises(HostError, match="another run holds") as caught:
         stage.run(other)
     assert str(ctx.ledger.folder) in str(caught.value)
-    overlay.undo(prepared.target.site)
+    overlay.undo_overlay(prepared.target.site)
 
 
 @pytest.mark.parametrize("held", [False, True])
@@ -86,7 +86,7 @@ def test_the_arms_change_places_and_fixed_comes_back(prepared: Prepared, held: b
         ctx.effects.close()
     site = prepared.target.site
     for arm, content in ((Arm.BASE, FILES[CONV]), (Arm.PICK, FIXED), (Arm.FIXED, FIXED)):
-        with arms.installed(ctx, arm) as hashes:
+        with arms.install_arm(ctx, arm) as hashes:
             assert (site / CONV).read_bytes() == content
             assert (site / NEW).exists() == (arm is not Arm.BASE)
             now = {path: sha256_of(Path(path)) if Path(path).exists() else None for path in hashes}
@@ -94,7 +94,7 @@ def test_the_arms_change_places_and_fixed_comes_back(prepared: Prepared, held: b
         assert (site / CONV).read_bytes() == FIXED
     ctx.effects.close()
     if held:
-        overlay.undo(site)
+        overlay.undo_overlay(site)
     assert picture(prepared.target.folder) == before
 
 
@@ -155,7 +155,7 @@ def test_pip_builds_and_the_journal_installs(tmp_path: Path, upstream: Repositor
     assert (with_pip.site / NEW).exists()
     assert NEW in (with_pip.site / "demo-1.0.dist-info/RECORD").read_text()
     for arm in Arm:
-        with arms.installed(prepared.ctx, arm):
+        with arms.install_arm(prepared.ctx, arm):
             assert (with_pip.site / CONV).read_bytes() == (FILES[CONV] if arm is Arm.BASE else FIXED)
     prepared.ctx.effects.close()
     assert picture(with_pip.folder) == before
@@ -172,7 +172,7 @@ def test_pip_may_change_the_version(tmp_path: Path, upstream: Repository, with_p
     assert not (with_pip.site / "demo-1.0.dist-info/RECORD").exists()
     assert (with_pip.site / "demo-1.1.dist-info/RECORD").exists()
     for arm in Arm:
-        with arms.installed(prepared.ctx, arm):
+        with arms.install_arm(prepared.ctx, arm):
             assert (with_pip.site / CONV).read_bytes() == (FILES[CONV] if arm is Arm.BASE else FIXED)
     prepared.ctx.effects.close()
     assert picture(with_pip.folder) == before

@@ -36,7 +36,7 @@ def context(
 
 def picked(ctx: Context) -> tuple[StageResult, PickRecord]:
     result = pick.run(ctx)
-    record = ctx.ledger.read("pick/pick.json", PickRecord)
+    record = ctx.ledger.read_record("pick/pick.json", PickRecord)
     assert record is not None
     return result, record
 

@@ -11,9 +11,10 @@ from xml.etree import ElementTree as ET
 import jsonschema
 import pytest
 from backproof.core.model import Arm, Outcome
-from backproof.kit import plan as plan_file
+from backproof.kit.loader import make_schema
 from backproof.records.proof import Run, StageResult
 from backproof.report import junit
+from backproof.report.view import RunView
 from backproof.stages import REGISTRY, report
 from backproof.verdict import run_verdict
 from checkout import ROOT
@@ -23,7 +24,7 @@ from hypothesis import strategies as st
 from stories import Folder, case, plan, proved, three
 
 from tests.core.test_escape import HOSTILE, NASTY
-from tests.report.test_render_comment import ALL, failed, hostile_folder, no_device, stopped, told, undecided
+from tests.report.test_render_comment import ALL, failed, hostile_folder, load_judged, no_device, stopped, undecided
 
 SCHEMAS = ROOT / "docs" / "schema"
 FILES = ("comment.md", "report.html", "junit.xml")
@@ -42,7 +43,7 @@ def context(folder: Folder, said: list[str] | None = None) -> Context:
 def finish(folder: Folder, result: StageResult) -> Run:
     """As the runner does it."""
     folder.stages = [each for each in folder.stages if each.stage != result.stage] + [result]
-    run = run_verdict.summarise(folder.run, folder.ledger, REGISTRY)
+    run = run_verdict.summarise_run(folder.run, folder.ledger, REGISTRY)
     folder.ledger.save_run(run)
     return run
 
@@ -100,7 +101,7 @@ def test_a_comment_that_a_person_edited_does_not_take_the_pass_away_from_the_nex
 
 
 def suites(folder: Folder) -> dict[str, ET.Element]:
-    root = ET.fromstring(junit.report(told(folder)))  # noqa: S314 - our own text
+    root = ET.fromstring(junit.render_junit(RunView(loaded=load_judged(folder))))  # noqa: S314 - our own text
     return {each.attrib["name"]: each for each in root}
 
 
@@ -164,7 +165,7 @@ def test_a_colour_goes_whole(tmp_path: Path) -> None:
     ("name", "schema"),
     [
         ("run", {"$schema": DRAFT, **Run.model_json_schema(mode="serialization")}),
-        ("plan", plan_file.schema()),
+        ("plan", make_schema()),
     ],
 )
 def test_the_published_schema_is_the_models(name: str, schema: dict[str, Any]) -> None:

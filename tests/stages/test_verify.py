@@ -34,7 +34,7 @@ def prepared(tmp_path: Path, upstream: Repository) -> Iterator[Prepared]:
     installing.run(held)
     held.effects.close()
     yield made
-    overlay.undo(made.target.site, force=True)
+    overlay.undo_overlay(made.target.site, force=True)
 
 
 def _verify(prepared: Prepared, **service: object) -> dict[str, Claim]:
@@ -43,7 +43,7 @@ def _verify(prepared: Prepared, **service: object) -> dict[str, Claim]:
     changed = plan.model_copy(update={"verify": plan.verify.model_copy(update={"service": asked})})
     ctx = replace(prepared.ctx, loaded_plan=changed)
     result = stage.run(ctx)
-    record = ctx.ledger.read("verify/verify.json", VerifyRecord)
+    record = ctx.ledger.read_record("verify/verify.json", VerifyRecord)
     assert record is not None
     assert result.evidence
     assert all(ctx.ledger.holds(each) for each in result.evidence)
@@ -73,10 +73,10 @@ def test_the_patch_is_loaded_and_complete(prepared: Prepared) -> None:
 
 
 def test_after_the_overlay_was_taken_out_nothing_is_claimed(prepared: Prepared) -> None:
-    overlay.undo(prepared.target.site)
+    overlay.undo_overlay(prepared.target.site)
     with pytest.raises(PlanError, match="the patch is not in the target") as caught:
         _verify(prepared)
-    assert "backproof install --run" in caught.value.next_step
+    assert "--only install" in caught.value.next_step
 
 
 def test_all_files_reverted_by_hand_fail_both_claims_and_are_named(prepared: Prepared) -> None:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from backproof.core.errors import PlanError
 from backproof.core.model import Arm, Evidence, Finding, Outcome
+from backproof.devices import DEVICES
 from backproof.devices.check_result import CheckResult, Loaded, TestResult
 from backproof.install import overlay
 from backproof.install.interpreter import InterpreterFacts, ProbeFacts
@@ -87,7 +88,7 @@ def made(tmp_path: Path, upstream: Repository) -> Iterator[Prepared]:
     installing.run(replace(ready.ctx, hold=True))
     ready.ctx.effects.close()
     yield ready
-    overlay.undo(ready.target.site, force=True)
+    overlay.undo_overlay(ready.target.site, force=True)
 
 
 def _on_cpu(made: Prepared, checks: Sequence[Check], said: list[str] | None = None, **verify: Any) -> Context:
@@ -101,7 +102,7 @@ def _on_cpu(made: Prepared, checks: Sequence[Check], said: list[str] | None = No
 
 def _claims(ctx: Context) -> tuple[StageResult, tuple[Claim, ...]]:
     result = stage.run(ctx)
-    record = ctx.ledger.read("verify/verify.json", VerifyRecord)
+    record = ctx.ledger.read_record("verify/verify.json", VerifyRecord)
     assert record is not None
     assert record.arm is Arm.FIXED
     assert all(ctx.ledger.holds(each) for each in result.evidence)
@@ -113,7 +114,7 @@ def _evidence(ctx: Context, path: str, claim: str, command: str | None = None) -
         path=path,
         sha256=sha256_of(ctx.ledger.folder / path),
         claim=claim,
-        command=f"backproof verify --run {ctx.ledger.folder}" if command is None else command,
+        command=f"backproof run {ctx.ledger.folder} --only verify" if command is None else command,
     )
 
 
@@ -177,7 +178,7 @@ def test_a_pass_says_and_names_all_that_it_rests_on(made: Prepared) -> None:
         findings=(SAID_ONLY,),
     )
     assert said == ["    which lines works reaches, under cpu"]
-    assert ctx.ledger.read("verify/reached.json", ReachRecord) == ReachRecord(
+    assert ctx.ledger.read_record("verify/reached.json", ReachRecord) == ReachRecord(
         checks=("works",),
         lines=(
             LineReach(path=f"src/{CONV}", line=2, way="executed"),
@@ -206,7 +207,7 @@ def _request(ctx: Context, name: str) -> dict[str, Any]:
     """What was asked of the target, without what differs each time."""
     path = ctx.ledger.folder / "verify" / "reach" / f"{name}.request.json"
     found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-    return {key: found[key] for key in ("arm", "device", "check", "emulator", "files", "cover")}
+    return {key: found[key] for key in ("arm", "device", "session", "check", "operators", "files", "cover")}
 
 
 def test_a_check_is_run_under_its_first_model_that_must_pass_and_traced(made: Prepared) -> None:
@@ -224,8 +225,9 @@ def test_a_check_is_run_under_its_first_model_that_must_pass_and_traced(made: Pr
     assert _request(ctx, "works.first") == {
         "arm": "fixed",
         "device": "emulator",
+        "session": "emulated",
         "check": {"id": "works", "file": str(kit / "test_works.py"), "select": None},
-        "emulator": {"operators": str(kit / "operators.py"), "model": "the first one", "options": {}},
+        "operators": {"file": str(kit / "operators.py"), "model": "the first one", "options": {}},
         "files": [
             str(site / each) for each in (CONV, "demo/ops/no-module.py", "demo/ops/other.py", NEW, "demo/ops/words.txt")
         ],
@@ -348,14 +350,14 @@ def test_the_service_decides_what_is_found_first(made: Prepared, tmp_path: Path)
 
 
 def test_a_patch_that_was_taken_out_is_no_failure_of_the_backport(made: Prepared) -> None:
-    overlay.undo(made.target.site)
+    overlay.undo_overlay(made.target.site)
     ctx = _on_cpu(made, [])
     with pytest.raises(PlanError) as caught:
         stage.run(ctx)
     assert (caught.value.what, caught.value.why, caught.value.next_step) == (
         "demo: the patch is not in the target",
         "every file is the release's own, and no overlay of this run is in place: it was taken out again",
-        f"put it in first: `backproof install --run {ctx.ledger.folder}`, then verify",
+        f"put it in first: `backproof run {ctx.ledger.folder} --only install`, then verify",
     )
     made.target.write(CONV, FIXED)  # a part of it, by hand: that is a failure
     assert _claims(ctx)[1][1].sentence.startswith("4 of 5 files lack the patch: src/demo/ops/no-module.py")
@@ -398,7 +400,9 @@ def test_a_module_that_the_distribution_does_not_have_is_a_mistake_of_the_plan(m
 def _bare(tmp_path: Path, **verify: Any) -> Context:
     """A run that has nothing yet but its plan."""
     kit = tmp_path / "kit"
-    loaded = plan.Plan.model_validate(tomllib.loads(PLAN.format(commit="1" * 40, mode="overlay", verify="")))
+    loaded = plan.Plan.model_validate(
+        tomllib.loads(PLAN.format(commit="1" * 40, mode="overlay", verify="")), context=DEVICES
+    )
     settings = Settings(kit=str(kit), repo="r", branch="b", python="/target/python", device="cpu")
     loaded = loaded.model_copy(update={"verify": plan.Verify.model_validate(verify)})
     return context_of(Ledger(tmp_path / "run"), kit, settings, loaded_plan=loaded)
@@ -406,7 +410,7 @@ def _bare(tmp_path: Path, **verify: Any) -> Context:
 
 def test_what_the_stage_depends_on(tmp_path: Path) -> None:
     ctx = _bare(tmp_path, modules=["demo.more"], reach=["works"])
-    ctx.ledger.write("fixup/fixup.json", FixupRecord(head="1" * 40, head_tree="2" * 40, fixups=(), changes=()))
+    ctx.ledger.write_record("fixup/fixup.json", FixupRecord(head="1" * 40, head_tree="2" * 40, fixups=(), changes=()))
     assert stage.inputs(ctx) == {
         "tree": "2" * 40,
         "python": "/target/python",
@@ -447,7 +451,7 @@ def test_the_plan_narrows_what_a_check_chooses(
     tmp_path: Path, of_the_check: str | None, of_the_plan: str | None, narrowed: str | None
 ) -> None:
     check = _check("works", select=of_the_check)
-    found = stage._narrowed(_bare(tmp_path, reach_select=of_the_plan), check)
+    found = stage._narrow_check(_bare(tmp_path, reach_select=of_the_plan), check)
     assert found == check.model_copy(update={"select": narrowed})
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import contract
 import pytest
 import workflow_parser
-from backproof.adapters.github.client import Client, patient
+from backproof.adapters.github.client import GitHubClient, retry_policy
 from github import Auth
 from server import StandIn, start
 
@@ -52,21 +52,21 @@ def hub(_contract: None) -> Iterator[StandIn]:
 
 
 @pytest.fixture
-def client(hub: StandIn) -> Client:
+def client(hub: StandIn) -> GitHubClient:
     return connect(hub)
 
 
-def connect(hub: StandIn, token: str | None = TOKEN, *, longest_wait: float = 60, timeout: int = 20) -> Client:
-    return Client(
+def connect(hub: StandIn, token: str | None = TOKEN, *, longest_wait: float = 60, timeout: int = 20) -> GitHubClient:
+    return GitHubClient(
         auth=Auth.Token(token) if token else None,
         base_url=hub.url,
-        retry=patient(backoff=0, longest_wait=longest_wait),
-        query_retry=patient(post=True, backoff=0, longest_wait=longest_wait),
+        retry=retry_policy(backoff=0, longest_wait=longest_wait),
+        query_retry=retry_policy(post=True, backoff=0, longest_wait=longest_wait),
         pause=0,
         timeout=timeout,
     )
 
 
 @pytest.fixture
-def connected() -> Callable[..., Client]:
+def connected() -> Callable[..., GitHubClient]:
     return connect

@@ -3,7 +3,7 @@
 # why the case exists
 kind: mte-out-of-range        (null: nothing happened; also device, rank, kernel, code)
 == rank0/plog-31_20270214100000001.log
-! the first scene    s its detail    p pointer    e echo    n noise    u unknown    . none of these
+! the first fault    s its detail    p pointer    e secondary error    n noise    u unknown    . none of these
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from pathlib import Path
 
 from checkout import TESTS
 
-SIGNS = {"!": "first", "s": "scene", "p": "pointer", "e": "echo", "n": "noise", "u": "unknown"}
+SIGNS = {"!": "first", "s": "detail", "p": "pointer", "e": "secondary", "n": "noise", "u": "unknown"}
 FOLDER = TESTS / "triage" / "cases"
 
 
@@ -26,21 +26,21 @@ class Story:
     files: dict[str, list[str]] = field(default_factory=dict)
     lines: dict[str, list[str]] = field(default_factory=lambda: {name: [] for name in SIGNS.values()})
 
-    def write(self, folder: Path) -> None:
+    def write_files(self, folder: Path) -> None:
         for label, lines in self.files.items():
             path = folder / label
             path.parent.mkdir(parents=True, exist_ok=True)
             end = "" if "no_final_newline" in self.head else "\n"
-            path.write_bytes(self._bytes("\n".join(lines) + end))
+            path.write_bytes(self._encode_text("\n".join(lines) + end))
 
-    def _bytes(self, text: str) -> bytes:
+    def _encode_text(self, text: str) -> bytes:
         data = text.encode()
         if "escapes" in self.head:
             data = data.decode("unicode_escape").encode("latin-1")
         return data
 
 
-def read(path: Path) -> Story:
+def read_story(path: Path) -> Story:
     story, label = Story(path.stem), ""
     for line in path.read_text("utf-8").split("\n"):
         if line.startswith("== "):
@@ -56,5 +56,5 @@ def read(path: Path) -> Story:
     return story
 
 
-def stories() -> list[Story]:
-    return [read(path) for path in sorted(FOLDER.glob("*.case"))]
+def read_stories() -> list[Story]:
+    return [read_story(path) for path in sorted(FOLDER.glob("*.case"))]

@@ -6,9 +6,9 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
 from backproof.triage import rules
-from backproof.triage.choose_fault import Signs
-from backproof.triage.collect import CONTINUED, UNKNOWN, Entry
-from backproof.triage.events import Event, Life, World
+from backproof.triage.choose_fault import SignsOfLife
+from backproof.triage.collect import CONTINUED, UNKNOWN, LogRecord
+from backproof.triage.events import Event, Lifetime, World
 from backproof.triage.rules import Kind, Rule
 from backproof.triage.timestamps import SECOND
 
@@ -26,23 +26,23 @@ KINDS: Final = {
 }
 
 
-def rule(role: Role, kind: str | None = None, **more: object) -> Rule:
+def make_rule(role: Role, kind: str | None = None, **more: object) -> Rule:
     given = {"id": role, "pattern": "x", "meaning": role, "example": "x", "counterexample": "y"}
     return Rule.model_validate(given | {"role": role, "kind": kind} | more)
 
 
-def book(*of: Rule, kinds: Mapping[str, Kind] = KINDS) -> RuleBook:
-    return rules._build(of, kinds)
+def make_book(*of: Rule, kinds: Mapping[str, Kind] = KINDS) -> RuleBook:
+    return rules._build_book(of, kinds)
 
 
-BOOK: Final = book()
+BOOK: Final = make_book()
 
 
-def us(seconds: float) -> int:
+def to_us(seconds: float) -> int:
     return round(seconds * SECOND)
 
 
-def entry(**given: object) -> Entry:
+def make_entry(**given: object) -> LogRecord:
     plain: dict[str, Any] = {
         "source": 0,
         "offset": 0,
@@ -59,11 +59,11 @@ def entry(**given: object) -> Entry:
         "subject": "RUNTIME [a.cc:1]7 it failed",
     }
     assert given.keys() <= plain.keys()
-    return Entry(**(plain | given))
+    return LogRecord(**(plain | given))
 
 
-def record(
-    role: Role | str = "first-scene",
+def make_event(
+    role: Role | str = "first-fault",
     at: float | None = 0.0,
     *,
     kind: str | None = None,
@@ -77,32 +77,34 @@ def record(
 ) -> Event:
     """A record `at` seconds. Its rule is `of`, or a bare one of its role; the rest are fields of the entry."""
     bare = {"unknown": UNKNOWN, "continued": CONTINUED}
-    own = None if role in bare else of or _bare(role)
+    own = None if role in bare else of or _make_bare_rule(role)
     return Event(
-        entry=entry(**({"rule": bare.get(role, 0)} | given)),
+        entry=make_entry(**({"rule": bare.get(role, 0)} | given)),
         rule=own,
         process=(host, process),
-        time=None if at is None else us(at),
+        time=None if at is None else to_us(at),
         rank=rank,
         device=device,
         kind=kind,
-        due=us(due),
+        due=to_us(due),
     )
 
 
 @cache
-def _bare(role: str) -> Rule:
-    return Rule.model_validate(rule("echo").model_dump() | {"role": role, "id": role})
+def _make_bare_rule(role: str) -> Rule:
+    return Rule.model_validate(make_rule("secondary").model_dump() | {"role": role, "id": role})
 
 
-def life(created: float | None = None, last: float | None = None) -> Life:
-    return Life(created=None if created is None else us(created), first=None, last=None if last is None else us(last))
+def make_life(created: float | None = None, last: float | None = None) -> Lifetime:
+    return Lifetime(
+        created=None if created is None else to_us(created), first=None, last=None if last is None else to_us(last)
+    )
 
 
-def world(
+def make_world(
     events: Sequence[Event],
     *,
-    lives: Mapping[str, Life] | None = None,
+    lives: Mapping[str, Lifetime] | None = None,
     ranks: Mapping[tuple[str, str], int] | None = None,
     devices: Mapping[tuple[str, str], int] | None = None,
     notes: tuple[str, ...] = (),
@@ -118,5 +120,5 @@ def world(
     )
 
 
-def signs(*, healthy: Sequence[float] = (), loads: Sequence[float] = ()) -> Signs:
-    return Signs(healthy=tuple(map(us, healthy)), loads=tuple(map(us, loads)))
+def make_signs(*, healthy: Sequence[float] = (), loads: Sequence[float] = ()) -> SignsOfLife:
+    return SignsOfLife(healthy=tuple(map(to_us, healthy)), loads=tuple(map(to_us, loads)))

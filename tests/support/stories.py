@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from backproof.core.model import Arm, Evidence, Finding, Outcome, Record
+from backproof.devices import DEVICES
 from backproof.kit.plan import Plan
 from backproof.records.proof import (
     Case,
@@ -69,7 +70,7 @@ PLAN = {
 
 
 def plan(**changes: Any) -> Plan:
-    return Plan.model_validate({**PLAN, **changes})
+    return Plan.model_validate({**PLAN, **changes}, context=DEVICES)
 
 
 def case(model: str, arm: Arm, observed: str, expected: str = "", **changes: Any) -> Case:
@@ -147,11 +148,11 @@ class Folder:
         return result
 
     def proof(self, relative: str, text: str, claim: str, command: str = "git log") -> Evidence:
-        return self.ledger.evidence(self.ledger.write_text(relative, text), claim=claim, command=command)
+        return self.ledger.register_evidence(self.ledger.write_text(relative, text), claim=claim, command=command)
 
     def record(self, name: str, record: Record, command: str = "backproof") -> Evidence:
-        return self.ledger.evidence(
-            self.ledger.write(f"{name}/{name}.json", record), claim=f"what {name} did", command=command
+        return self.ledger.register_evidence(
+            self.ledger.write_record(f"{name}/{name}.json", record), claim=f"what {name} did", command=command
         )
 
     def pick(self, outcome: Outcome = Outcome.PASS, *, commit: dict[str, Any] | None = None, **changes: Any) -> None:

@@ -61,12 +61,13 @@ class Target:
 
     def _request(self, check: Path, work: Path) -> dict[str, Any]:
         return {
-            "schema": 1,
+            "schema": 2,
             "nonce": "a-nonce",
             "arm": "base",
             "device": "emulator",
+            "session": "emulated",
             "check": {"id": "scenes", "file": str(check), "select": None},
-            "emulator": {"operators": str(SYNTHETIC / "operators.py"), "model": "plain", "options": {}},
+            "operators": {"file": str(SYNTHETIC / "operators.py"), "model": "plain", "options": {}},
             "files": [],
             "cover": False,
             "carried": _carried(),

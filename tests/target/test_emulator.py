@@ -41,7 +41,7 @@ def first_fault(answer: Answer, name: str) -> dict[str, Any]:
         "test_block_pointer[True]",
         "test_atomic[1]",
         "test_pointer_from_an_integer[8]",
-        "test_after_an_echo",
+        "test_after_a_secondary_error",
         "test_operator_notes",
         "test_skipped_row_is_not_read",
         "test_a_computed_nan_is_not_poison",
@@ -84,10 +84,10 @@ def test_an_address_of_nobody(played: Answer) -> None:
     assert first_fault(played, "test_pointer_from_an_integer[1099511627776]")["kind"] == "unknown-pointer"
 
 
-def test_what_comes_after_a_fault_is_an_echo(played: Answer) -> None:
-    record = played.test("test_echo")
+def test_what_comes_after_a_fault_is_a_secondary_error(played: Answer) -> None:
+    record = played.test("test_secondary_error")
     assert record["outcome"] == "failed"
-    assert [fault["kind"] for fault in record["faults"]] == ["mte-out-of-range", "echo", "echo"]
+    assert [fault["kind"] for fault in record["faults"]] == ["mte-out-of-range", "secondary", "secondary"]
     assert record["faults"][0]["text"] in record["faults"][2]["text"]
 
 
@@ -157,7 +157,7 @@ def test_the_result_says_what_ran(played: Answer) -> None:
     }
     assert "the synthetic kit models nothing in particular" in result["limits"]
     assert {"python", "torch", "triton", "numpy", "pytest"} <= set(result["versions"])
-    assert result["faults"]["echo"] == 2
+    assert result["faults"]["secondary"] == 2
 
 
 def test_the_house_can_read_it(played: Answer) -> None:

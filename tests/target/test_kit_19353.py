@@ -100,7 +100,7 @@ def play(target: Target, select: str, model: str = "raw", **options: str) -> Ans
     answer = target.run(
         check,
         check={"id": "kit", "file": str(check), "select": select},
-        emulator={"operators": str(KIT / "operators.py"), "model": model, "options": options},
+        operators={"file": str(KIT / "operators.py"), "model": model, "options": options},
     )
     assert answer.result["error"] is None, answer.result["error"]
     return answer

@@ -65,14 +65,14 @@ def test_a_selection_that_selects_nothing(synthetic: Target, tmp_path: Path) -> 
 @pytest.mark.parametrize(
     ("changes", "what", "told"),
     [
-        ({"device": "ascend", "emulator": None}, "no-device", "torch_npu"),
+        ({"session": "npu", "operators": None}, "no-device", "torch_npu"),
         (
-            {"emulator": {"operators": str(SYNTHETIC / "operators.py"), "model": "odd", "options": {}}},
+            {"operators": {"file": str(SYNTHETIC / "operators.py"), "model": "odd", "options": {}}},
             "operators",
             "operator model 'odd' is none of plain, doubled",
         ),
         (
-            {"emulator": {"operators": str(SYNTHETIC / "operators.py"), "model": "plain", "options": {"a": "b"}}},
+            {"operators": {"file": str(SYNTHETIC / "operators.py"), "model": "plain", "options": {"a": "b"}}},
             "operators",
             "option a='b'",
         ),
@@ -87,7 +87,7 @@ def test_what_the_host_cannot_do(
     assert answer.result["tests"] == []
 
 
-@pytest.mark.parametrize("text", ["", "[]", "{}", json.dumps({"schema": 2})])
+@pytest.mark.parametrize("text", ["", "[]", "{}", json.dumps({"schema": 1})])
 def test_a_request_that_cannot_be_read(target_python: Path, tmp_path: Path, text: str) -> None:
     request = tmp_path / "request.json"
     request.write_text(text, encoding="utf-8")

@@ -1,4 +1,4 @@
-"""Every kind of failure as a story: the first scene exact, every other line in its class."""
+"""Every kind of failure as a story: the first fault exact, every other line in its class."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from pathlib import Path
 import pytest
 from backproof.triage import TriageResult, triage
 from checkout import ROOT
-from log_stories import Story, stories
+from log_stories import Story, read_stories
 
-STORIES = stories()
+STORIES = read_stories()
 SAMPLES = ROOT.parent / "shared" / "cases"
 
 
 def differences(story: Story, result: TriageResult) -> list[str]:
-    first = result.first_scene
+    first = result.first_fault
     found: dict[str, tuple[str, ...]] = {"first": (f"{first.file}:{first.line}",) if first else ()}
-    found |= dict(result.lists())
+    found |= dict(result.list_lines())
     wrong = [
         f"{name}: {sorted(found[name])} instead of {sorted(lines)}"
         for name, lines in story.lines.items()
@@ -46,14 +46,14 @@ def _text(value: object) -> str | None:
 
 @pytest.mark.parametrize("story", STORIES, ids=lambda story: story.name)
 def test_story(story: Story, tmp_path: Path) -> None:
-    story.write(tmp_path)
+    story.write_files(tmp_path)
     result = triage([tmp_path])
     assert differences(story, result) == []
-    assert result.exit_code == (0 if story.head["kind"] is None else 1)
+    assert result.outcome == story.head.get("outcome", "healthy" if story.head["kind"] is None else "first-fault")
 
 
 def test_stories_cover_every_sign() -> None:
-    for name in ("first", "scene", "pointer", "echo", "noise"):
+    for name in ("first", "detail", "pointer", "secondary", "noise"):
         assert sum(bool(story.lines[name]) for story in STORIES) > 1, name
 
 
@@ -62,7 +62,7 @@ def test_packed(story: Story, tmp_path: Path) -> None:
     """The same answer from an archive of the folder, whose lines are named relative to it."""
     folder = tmp_path / "logs"
     folder.mkdir()
-    story.write(folder)
+    story.write_files(folder)
     packed = tmp_path / "logs.tar.gz"
     with tarfile.open(packed, "w:gz") as archive:
         archive.add(folder, arcname=".")
@@ -72,26 +72,26 @@ def test_packed(story: Story, tmp_path: Path) -> None:
 def test_compressed_files(tmp_path: Path) -> None:
     """Rotated files, each compressed: lines are counted in the plain text."""
     story = next(story for story in STORIES if story.name == "a5-wording-mte")
-    story.write(tmp_path)
+    story.write_files(tmp_path)
     for path in list(tmp_path.rglob("*.log")):
         path.with_name(path.name + ".gz").write_bytes(gzip.compress(path.read_bytes()))
         path.unlink()
     result = triage([tmp_path])
-    assert result.first_scene is not None
-    assert result.first_scene.file == "rank_1/plog-32_20270214100000001.log.gz"
-    assert result.first_scene.line == 2
+    assert result.first_fault is not None
+    assert result.first_fault.file == "rank_1/plog-32_20270214100000001.log.gz"
+    assert result.first_fault.line == 2
 
 
 def test_several_paths_keep_their_names(tmp_path: Path) -> None:
     story = next(story for story in STORIES if story.name == "all-ranks-fault")
-    story.write(tmp_path)
+    story.write_files(tmp_path)
     result = triage([tmp_path / f"rank{number}" for number in range(4)])
     assert differences(story, result) == []
 
 
 def test_one_file(tmp_path: Path) -> None:
     story = next(story for story in STORIES if story.name == "ray-prefix")
-    story.write(tmp_path)
+    story.write_files(tmp_path)
     assert differences(story, triage([tmp_path / "ray.log"])) == []
 
 
@@ -107,8 +107,8 @@ def test_archive_names_are_only_labels(tmp_path: Path) -> None:
         link.type, link.linkname = tarfile.SYMTYPE, "/etc/passwd"
         archive.addfile(link)
     result = triage([packed])
-    assert result.first_scene is not None
-    assert result.first_scene.file == "escaped.log"
+    assert result.first_fault is not None
+    assert result.first_fault.file == "escaped.log"
     assert [path.name for path in tmp_path.iterdir()] == ["evil.tar"]
     assert any("link.log" in note for note in result.notes)
 
@@ -118,8 +118,8 @@ def test_archive_names_are_only_labels(tmp_path: Path) -> None:
 def test_sample(folder: Path) -> None:
     expected = json.loads((folder / "expect.json").read_text("utf-8"))
     result = triage([folder])
-    first = result.first_scene
+    first = result.first_fault
     assert expected["first_scene"] == (first and {"file": first.file, "line": first.line, "kind": first.kind})
-    for name in ("scene", "pointer", "echo", "noise"):
-        assert sorted(dict(result.lists())[name]) == sorted(expected[f"{name}_lines"])
+    for name, key in (("detail", "scene"), ("pointer", "pointer"), ("secondary", "echo"), ("noise", "noise")):
+        assert sorted(dict(result.list_lines())[name]) == sorted(expected[f"{key}_lines"])
     assert (result.device, result.rank, result.code) == (expected["device"], expected["rank"], expected["code"])

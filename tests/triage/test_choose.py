@@ -1,143 +1,163 @@
-"""The choice of the first scene, held on small worlds: order, ladder, what was survived, which run is asked about."""
+"""The choice of the first fault, held on small worlds: order, ladder, what was survived, which run is asked about."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 import pytest
-from backproof.triage.choose_fault import Choice, Signs, choose
-from small_worlds import BOOK, life, record, rule, signs, world
+from backproof.triage.choose_fault import Choice, SignsOfLife, choose_fault
+from small_worlds import BOOK, make_event, make_life, make_rule, make_signs, make_world
 
 if TYPE_CHECKING:
-    from backproof.triage.events import Event, Life
+    from backproof.triage.events import Event, Lifetime
 
 EARLIEST = "the earliest report of a fault that nothing survived"
 NO_CLOCK = "; it has no clock of its own, so its place in the file decides"
 EARLIER_RUN = "a fault of an earlier process, which had ended before this run began"
-NOTHING = "no failure was found"
-QUIET = signs()
+QUIET = make_signs()
 
 
-def chosen(*events: Event, lives: dict[str, Life] | None = None, of: Signs = QUIET) -> Choice:
-    return choose(world(events, lives=lives), BOOK, of)
+def chosen(*events: Event, lives: dict[str, Lifetime] | None = None, of: SignsOfLife = QUIET) -> Choice:
+    return choose_fault(make_world(events, lives=lives), BOOK, of)
 
 
 FIRST_AND_SECOND = {
-    "the earlier one": (record(at=3, offset=9), record(at=5)),
-    "by microseconds, from the very start of the clock": (record(at=0, offset=9), record(at=0.000001)),
-    "a wait counts from when it began": (record(at=100, due=60), record(at=50)),
-    "a wait that began later": (record(at=50), record(at=120, due=60)),
-    "what has a clock before what has none": (record(at=900, offset=9), record(at=None)),
-    "plog before text that repeats it": (record(at=3, source=1), record(at=3, form="text")),
-    "kernel before text": (record(at=3, form="kernel", source=1), record(at=3, form="text")),
+    "the earlier one": (make_event(at=3, offset=9), make_event(at=5)),
+    "by microseconds, from the very start of the clock": (make_event(at=0, offset=9), make_event(at=0.000001)),
+    "a wait counts from when it began": (make_event(at=100, due=60), make_event(at=50)),
+    "a wait that began later": (make_event(at=50), make_event(at=120, due=60)),
+    "what has a clock before what has none": (make_event(at=900, offset=9), make_event(at=None)),
+    "plog before text that repeats it": (make_event(at=3, source=1), make_event(at=3, form="text")),
+    "kernel before text": (make_event(at=3, form="kernel", source=1), make_event(at=3, form="text")),
     "text in its place, whatever its weight, after plog": (
-        record(at=3, source=1),
-        record(at=3, form="text", of=rule("first-scene", "mte", weight=99)),
+        make_event(at=3, source=1),
+        make_event(at=3, form="text", of=make_rule("first-fault", "mte", weight=99)),
     ),
     "the heavier one of a moment": (
-        record(at=3, source=1, of=rule("first-scene", "mte", weight=70)),
-        record(at=3, of=rule("first-scene", "mte", weight=10)),
+        make_event(at=3, source=1, of=make_rule("first-fault", "mte", weight=70)),
+        make_event(at=3, of=make_rule("first-fault", "mte", weight=10)),
     ),
     "the heavier one without a clock": (
-        record(at=None, source=1, of=rule("first-scene", "mte", weight=70)),
-        record(at=None, of=rule("first-scene", "mte", weight=10)),
+        make_event(at=None, source=1, of=make_rule("first-fault", "mte", weight=70)),
+        make_event(at=None, of=make_rule("first-fault", "mte", weight=10)),
     ),
-    "the first file": (record(at=3, source=0, offset=9), record(at=3, source=1, offset=2)),
-    "the first line": (record(at=None, offset=2), record(at=None, offset=9)),
+    "the first file": (make_event(at=3, source=0, offset=9), make_event(at=3, source=1, offset=2)),
+    "the first line": (make_event(at=None, offset=2), make_event(at=None, offset=9)),
 }
 
 
 @pytest.mark.parametrize(("first", "second"), FIRST_AND_SECOND.values(), ids=FIRST_AND_SECOND)
 def test_of_two_faults_the_first_is_named_in_whatever_order_they_are_read(first: Event, second: Event) -> None:
     for events in ((first, second), (second, first)):
-        assert chosen(*events).scene is first
+        assert chosen(*events).fault is first
 
 
 @pytest.mark.parametrize(
     ("event", "why"),
     [
-        (record(at=3), (EARLIEST,)),
-        (record(at=None), (EARLIEST + NO_CLOCK,)),
+        (make_event(at=3), (EARLIEST,)),
+        (make_event(at=None), (EARLIEST + NO_CLOCK,)),
         (
-            record(at=700, due=600),
+            make_event(at=700, due=600),
             (EARLIEST, "counted back 600 s, from when the wait ran out to when it began"),
         ),
         (
-            record(at=None, due=1.5),
+            make_event(at=None, due=1.5),
             (EARLIEST + NO_CLOCK, "counted back 1 s, from when the wait ran out to when it began"),
         ),
     ],
 )
 def test_the_reason_says_how_it_was_dated(event: Event, why: tuple[str, ...]) -> None:
-    assert chosen(event) == Choice(scene=event, confidence="medium", why=why, survived={})
+    assert chosen(event) == Choice(fault=event, confidence="medium", why=why, survived={})
 
 
-DETAIL = record("detail", 30, kind="mte")
-KINDLESS = record("detail", 5)
-WAIT = record("echo", 20, of=rule("echo", fallback=True))
-ECHO = record("echo", 15)
-POINTER = record("pointer", 15)
-UNKNOWN = record("unknown", 10)
-NOISE = record("noise", 1)
+DETAIL = make_event("detail", 30, kind="mte")
+KINDLESS = make_event("detail", 5)
+WAIT = make_event("secondary", 20, of=make_rule("secondary", fallback=True))
+SECONDARY = make_event("secondary", 15)
+POINTER = make_event("pointer", 15)
+UNKNOWN = make_event("unknown", 10)
+NOISE = make_event("noise", 1)
 WHY_DETAIL = "the report of the fault itself is missing; this is the earliest detail of one"
 WHY_WAIT = "nobody reports a fault: this wait ran out first, so look at the peer that it waited for"
-WHY_UNKNOWN = "no rule knows this error; it is the earliest one before the echoes"
-ONLY_ECHOES = "there are only echoes and pointers of a failure: the log with its first scene is not among these files"
+WHY_UNKNOWN = "no rule knows this error; it is the earliest one before the secondary errors"
 
 
 @pytest.mark.parametrize(
     ("events", "choice"),
     [
-        ((NOISE, UNKNOWN, ECHO, WAIT, KINDLESS, DETAIL), (DETAIL, "medium", WHY_DETAIL)),
-        ((DETAIL, record("detail", 40, kind="mte")), (DETAIL, "medium", WHY_DETAIL)),
-        ((NOISE, UNKNOWN, ECHO, WAIT, KINDLESS), (WAIT, "low", WHY_WAIT)),
-        ((WAIT, record("echo", 19, of=rule("echo"))), (WAIT, "low", WHY_WAIT)),
-        ((NOISE, KINDLESS, UNKNOWN, ECHO), (UNKNOWN, "low", WHY_UNKNOWN)),
+        ((NOISE, UNKNOWN, SECONDARY, WAIT, KINDLESS, DETAIL), (DETAIL, "medium", WHY_DETAIL)),
+        ((DETAIL, make_event("detail", 40, kind="mte")), (DETAIL, "medium", WHY_DETAIL)),
+        ((NOISE, UNKNOWN, SECONDARY, WAIT, KINDLESS), (WAIT, "low", WHY_WAIT)),
+        ((WAIT, make_event("secondary", 19, of=make_rule("secondary"))), (WAIT, "low", WHY_WAIT)),
+        ((NOISE, KINDLESS, UNKNOWN, SECONDARY), (UNKNOWN, "low", WHY_UNKNOWN)),
         ((NOISE, UNKNOWN, POINTER), (UNKNOWN, "low", WHY_UNKNOWN)),
-        ((NOISE, KINDLESS, ECHO), (None, "none", ONLY_ECHOES)),
-        ((NOISE, KINDLESS, POINTER), (None, "none", ONLY_ECHOES)),
-        ((NOISE, ECHO, POINTER), (None, "none", ONLY_ECHOES)),
-        ((NOISE, UNKNOWN, KINDLESS, record("continued", 2)), (None, "none", NOTHING)),
-        ((), (None, "none", NOTHING)),
+        ((NOISE, KINDLESS, SECONDARY), (None, "none", "")),
+        ((NOISE, KINDLESS, POINTER), (None, "none", "")),
+        ((NOISE, SECONDARY, POINTER), (None, "none", "")),
+        ((NOISE, UNKNOWN, KINDLESS, make_event("continued", 2)), (None, "none", "")),
+        ((), (None, "none", "")),
     ],
 )
-def test_without_a_first_scene_the_ladder_goes_down_one_step_at_a_time(
+def test_without_a_first_fault_the_ladder_goes_down_one_step_at_a_time(
     events: tuple[Event, ...], choice: tuple[Event | None, str, str]
 ) -> None:
     found = chosen(*events)
-    assert (found.scene, found.confidence, found.why) == (*choice[:2], (choice[2],))
+    assert (found.fault, found.confidence, found.why) == (*choice[:2], (choice[2],) if choice[2] else ())
 
 
-BEFORE_THE_ECHOES = {
-    "earlier": (record("unknown", 10), [record("echo", 50)], True),
-    "at the same microsecond": (record("unknown", 10), [record("echo", 10)], True),
-    "later": (record("unknown", 10.000001), [record("echo", 10)], False),
-    "between two echoes": (record("unknown", 30), [record("echo", 50), record("pointer", 10, offset=5)], False),
-    "earlier, in a later file": (record("unknown", 10, source=1), [record("echo", 50)], True),
-    "without a clock, and the echo has one": (record("unknown", None), [record("echo", 50, offset=5)], False),
-    "before an echo without a clock": (record("unknown", 10, source=1), [record("echo", None)], True),
-    "without clocks, above": (record("unknown", None, offset=1), [record("echo", None, offset=2)], True),
-    "without clocks, below": (record("unknown", None, offset=3), [record("echo", None, offset=2)], False),
-    "without clocks, on its line": (record("unknown", None, offset=2), [record("echo", None, offset=2)], False),
-    "echo that began to wait before": (record("unknown", 10), [record("echo", 50, due=45)], False),
+BEFORE_SECONDARY_ERRORS = {
+    "earlier": (make_event("unknown", 10), [make_event("secondary", 50)], True),
+    "at the same microsecond": (make_event("unknown", 10), [make_event("secondary", 10)], True),
+    "later": (make_event("unknown", 10.000001), [make_event("secondary", 10)], False),
+    "between two secondary errors": (
+        make_event("unknown", 30),
+        [make_event("secondary", 50), make_event("pointer", 10, offset=5)],
+        False,
+    ),
+    "earlier, in a later file": (make_event("unknown", 10, source=1), [make_event("secondary", 50)], True),
+    "without a clock, and the secondary error has one": (
+        make_event("unknown", None),
+        [make_event("secondary", 50, offset=5)],
+        False,
+    ),
+    "before a secondary error without a clock": (
+        make_event("unknown", 10, source=1),
+        [make_event("secondary", None)],
+        True,
+    ),
+    "without clocks, above": (make_event("unknown", None, offset=1), [make_event("secondary", None, offset=2)], True),
+    "without clocks, below": (make_event("unknown", None, offset=3), [make_event("secondary", None, offset=2)], False),
+    "without clocks, on its line": (
+        make_event("unknown", None, offset=2),
+        [make_event("secondary", None, offset=2)],
+        False,
+    ),
+    "secondary error that began to wait before": (
+        make_event("unknown", 10),
+        [make_event("secondary", 50, due=45)],
+        False,
+    ),
 }
 
 
-@pytest.mark.parametrize(("event", "echoes", "is_cause"), BEFORE_THE_ECHOES.values(), ids=BEFORE_THE_ECHOES)
-def test_an_unknown_error_is_a_cause_only_before_the_first_echo(
-    event: Event, echoes: list[Event], is_cause: bool
+@pytest.mark.parametrize(
+    ("event", "secondary", "is_cause"), BEFORE_SECONDARY_ERRORS.values(), ids=BEFORE_SECONDARY_ERRORS
+)
+def test_an_unknown_error_is_a_cause_only_before_the_first_secondary(
+    event: Event, secondary: list[Event], is_cause: bool
 ) -> None:
-    assert (chosen(event, *echoes).scene is event) == is_cause
+    assert (chosen(event, *secondary).fault is event) == is_cause
 
 
-SOFT = record(at=100, kind="memory")
+SOFT = make_event(at=100, kind="memory")
 HEALTHY = "the server became healthy afterwards"
 TOKENS = "the server produced tokens afterwards"
 AFTER_A_FAULT = "the device itself reports a fault, and this has no clock"
 
 
 def fault(at: float | None, kind: str | None = "mte") -> Event:
-    return record(at=at, kind=kind, process="pid 2", offset=5)
+    return make_event(at=at, kind=kind, process="pid 2", offset=5)
 
 
 def run_went_on(seconds: int) -> str:
@@ -145,50 +165,70 @@ def run_went_on(seconds: int) -> str:
 
 
 # name: (what else was written, signs of life, last record of each process, why the soft error was survived)
-AFTERWARDS: dict[str, tuple[tuple[Event, ...], Signs, dict[str, Life], str | None]] = {
+AFTERWARDS: dict[str, tuple[tuple[Event, ...], SignsOfLife, dict[str, Lifetime], str | None]] = {
     "nothing": ((), QUIET, {}, None),
-    "healthy within a second": ((), signs(healthy=[99.5, 101]), {}, None),
-    "healthy": ((), signs(healthy=[99.5, 101.000001]), {}, HEALTHY),
-    "tokens within a second": ((), signs(loads=[99.5, 101]), {}, None),
-    "tokens": ((), signs(loads=[99.5, 101.000001]), {}, TOKENS),
-    "healthy and tokens": ((), signs(healthy=[200], loads=[150]), {}, HEALTHY),
-    "ten seconds of life": ((), QUIET, {"pid 1": life(last=110)}, None),
-    "a little more": ((), QUIET, {"pid 1": life(last=110.000001)}, "the process went on for 10 s"),
-    "more than a minute": ((), QUIET, {"pid 1": life(last=175.9)}, "the process went on for 75 s"),
-    "a life without a clock": ((), QUIET, {"pid 1": life()}, None),
-    "life of another process": ((), QUIET, {"pid 2": life(last=900)}, None),
-    "an echo within a minute": ((record("echo", 160),), signs(healthy=[900]), {"pid 1": life(last=900)}, None),
-    "an echo at once": ((record("echo", 100),), signs(healthy=[900]), {}, None),
-    "an echo after a minute": ((record("echo", 160.000001),), signs(healthy=[900]), {}, HEALTHY),
-    "an echo before": ((record("echo", 99),), signs(healthy=[900]), {}, HEALTHY),
-    "an echo late and one within": ((record("echo", 300), record("echo", 120)), signs(healthy=[900]), {}, None),
-    "an echo without a clock": ((record("echo", None),), signs(healthy=[900]), {}, HEALTHY),
-    "an echo elsewhere": ((record("echo", 120, process="pid 2"),), signs(healthy=[900]), {}, HEALTHY),
-    "a pointer is no echo": ((record("pointer", 120),), signs(healthy=[900]), {}, HEALTHY),
+    "healthy within a second": ((), make_signs(healthy=[99.5, 101]), {}, None),
+    "healthy": ((), make_signs(healthy=[99.5, 101.000001]), {}, HEALTHY),
+    "tokens within a second": ((), make_signs(loads=[99.5, 101]), {}, None),
+    "tokens": ((), make_signs(loads=[99.5, 101.000001]), {}, TOKENS),
+    "healthy and tokens": ((), make_signs(healthy=[200], loads=[150]), {}, HEALTHY),
+    "ten seconds of life": ((), QUIET, {"pid 1": make_life(last=110)}, None),
+    "a little more": ((), QUIET, {"pid 1": make_life(last=110.000001)}, "the process went on for 10 s"),
+    "more than a minute": ((), QUIET, {"pid 1": make_life(last=175.9)}, "the process went on for 75 s"),
+    "a life without a clock": ((), QUIET, {"pid 1": make_life()}, None),
+    "life of another process": ((), QUIET, {"pid 2": make_life(last=900)}, None),
+    "a secondary error within a minute": (
+        (make_event("secondary", 160),),
+        make_signs(healthy=[900]),
+        {"pid 1": make_life(last=900)},
+        None,
+    ),
+    "a secondary error at once": ((make_event("secondary", 100),), make_signs(healthy=[900]), {}, None),
+    "a secondary error after a minute": (
+        (make_event("secondary", 160.000001),),
+        make_signs(healthy=[900]),
+        {},
+        HEALTHY,
+    ),
+    "a secondary error before": ((make_event("secondary", 99),), make_signs(healthy=[900]), {}, HEALTHY),
+    "a secondary error late and one within": (
+        (make_event("secondary", 300), make_event("secondary", 120)),
+        make_signs(healthy=[900]),
+        {},
+        None,
+    ),
+    "a secondary error without a clock": ((make_event("secondary", None),), make_signs(healthy=[900]), {}, HEALTHY),
+    "a secondary error elsewhere": (
+        (make_event("secondary", 120, process="pid 2"),),
+        make_signs(healthy=[900]),
+        {},
+        HEALTHY,
+    ),
+    "a pointer is no secondary error": ((make_event("pointer", 120),), make_signs(healthy=[900]), {}, HEALTHY),
     "a fault within a second": ((fault(101),), QUIET, {}, None),
     "a fault": ((fault(101.000001),), QUIET, {}, run_went_on(1)),
-    "a fault, then healthy": ((fault(200),), signs(healthy=[150]), {}, run_went_on(100)),
+    "a fault, then healthy": ((fault(200),), make_signs(healthy=[150]), {}, run_went_on(100)),
     "faults": ((fault(200), fault(150.9), fault(None)), QUIET, {}, run_went_on(50)),
     "a fault before": ((fault(50),), QUIET, {}, None),
     "a fault just before": ((fault(99.5),), QUIET, {}, None),
     "a fault without a clock": ((fault(None),), QUIET, {}, None),
-    "trouble, and a fault within a minute": ((record("echo", 120), fault(160)), QUIET, {}, None),
-    "trouble, and a fault later": ((record("echo", 120), fault(160.000001)), QUIET, {}, run_went_on(60)),
-    "a detail is no fault": ((record("detail", 200, kind="mte"),), QUIET, {}, None),
+    "trouble, and a fault within a minute": ((make_event("secondary", 120), fault(160)), QUIET, {}, None),
+    "trouble, and a fault later": ((make_event("secondary", 120), fault(160.000001)), QUIET, {}, run_went_on(60)),
+    "a detail is no fault": ((make_event("detail", 200, kind="mte"),), QUIET, {}, None),
     "a fault that can be survived": ((fault(200, "tiling"),), QUIET, {}, None),
     "a fault of a kind that no table has": ((fault(200, None),), QUIET, {}, run_went_on(100)),
 }
 
 
 @pytest.mark.parametrize(("others", "of", "lives", "why"), AFTERWARDS.values(), ids=AFTERWARDS)
-@pytest.mark.parametrize("role", ["first-scene", "detail"])
+@pytest.mark.parametrize("role", ["first-fault", "detail"])
 def test_an_error_is_survived_only_with_a_sign_of_life(
-    role: str, others: tuple[Event, ...], of: Signs, lives: dict[str, Life], why: str | None
+    role: str, others: tuple[Event, ...], of: SignsOfLife, lives: dict[str, Lifetime], why: str | None
 ) -> None:
-    soft = record(role, at=100, kind="memory")
+    soft = make_event(role, at=100, kind="memory")
     found = chosen(soft, *others, lives=lives, of=of)
     assert found.survived == ({soft: why} if why else {})
-    assert found.scene is not soft or why is None
+    assert found.fault is not soft or why is None
 
 
 @pytest.mark.parametrize(
@@ -197,47 +237,47 @@ def test_an_error_is_survived_only_with_a_sign_of_life(
 def test_an_error_without_a_clock_gives_way_to_a_fault_of_the_device(
     others: tuple[Event, ...], why: str | None
 ) -> None:
-    soft = record(at=None, kind="memory")
-    found = chosen(soft, *others, of=signs(healthy=[900]))
+    soft = make_event(at=None, kind="memory")
+    found = chosen(soft, *others, of=make_signs(healthy=[900]))
     assert found.survived == ({soft: why} if why else {})
-    assert found.scene is (others[0] if others else soft)
+    assert found.fault is (others[0] if others else soft)
 
 
 @pytest.mark.parametrize(
     "event",
     [
-        record(at=100, kind="mte"),
-        record(at=100),
-        record(at=100, kind="no such kind"),
-        record("echo", 100, kind="memory"),
+        make_event(at=100, kind="mte"),
+        make_event(at=100),
+        make_event(at=100, kind="no such kind"),
+        make_event("secondary", 100, kind="memory"),
     ],
 )
 def test_what_cannot_be_survived_is_not_whatever_follows(event: Event) -> None:
-    assert chosen(event, of=signs(healthy=[900], loads=[900]), lives={"pid 1": life(last=900)}).survived == {}
+    assert chosen(event, of=make_signs(healthy=[900], loads=[900]), lives={"pid 1": make_life(last=900)}).survived == {}
 
 
 def test_what_was_survived_is_on_no_step_of_the_ladder() -> None:
-    soft, detail = record(at=100, kind="memory"), record("detail", 101, kind="memory")
-    assert chosen(soft, detail, of=signs(healthy=[900])) == Choice(
-        scene=None, confidence="none", why=(NOTHING,), survived={soft: HEALTHY, detail: HEALTHY}
+    soft, detail = make_event(at=100, kind="memory"), make_event("detail", 101, kind="memory")
+    assert chosen(soft, detail, of=make_signs(healthy=[900])) == Choice(
+        fault=None, confidence="none", why=(), survived={soft: HEALTHY, detail: HEALTHY}
     )
 
 
-def test_a_fault_on_the_line_of_an_error_that_was_survived_is_still_the_first_scene() -> None:
+def test_a_fault_on_the_line_of_an_error_that_was_survived_is_still_the_first_fault() -> None:
     """Two writers, one pipe: two records of one line."""
-    soft, hard = record(at=100, kind="memory"), record(at=100, kind="mte", process="pid 2")
-    found = chosen(soft, hard, of=signs(healthy=[900]))
+    soft, hard = make_event(at=100, kind="memory"), make_event(at=100, kind="mte", process="pid 2")
+    found = chosen(soft, hard, of=make_signs(healthy=[900]))
     assert soft.place == hard.place
-    assert found.scene is hard
+    assert found.fault is hard
     assert found.survived == {soft: HEALTHY}
 
 
-OLD = record(at=40, process="pid 1", device=3)
-OLD_LIFE = life(created=0, last=50)
+OLD = make_event(at=40, process="pid 1", device=3)
+OLD_LIFE = make_life(created=0, last=50)
 
 
 def later(at: float | None, *, device: int | None = 3, process: str = "pid 2") -> Event:
-    return record(at=at, process=process, device=device, source=1)
+    return make_event(at=at, process=process, device=device, source=1)
 
 
 @pytest.mark.parametrize(
@@ -257,49 +297,49 @@ def later(at: float | None, *, device: int | None = 3, process: str = "pid 2") -
 def test_a_later_run_that_fails_by_itself_is_asked_about(
     new: Event, created: float | None, is_asked_about: bool
 ) -> None:
-    found = chosen(OLD, new, lives={"pid 1": OLD_LIFE, "pid 2": life(created=created, last=2000)})
-    assert found.scene is (new if is_asked_about else OLD)
+    found = chosen(OLD, new, lives={"pid 1": OLD_LIFE, "pid 2": make_life(created=created, last=2000)})
+    assert found.fault is (new if is_asked_about else OLD)
     assert found.survived == ({OLD: EARLIER_RUN} if is_asked_about else {})
 
 
 def test_two_faults_on_no_device_are_no_victims_of_each_other() -> None:
-    old, new = record(at=40), later(61, device=None)
-    assert chosen(old, new, lives={"pid 1": OLD_LIFE, "pid 2": life(created=60, last=70)}).scene is new
+    old, new = make_event(at=40), later(61, device=None)
+    assert chosen(old, new, lives={"pid 1": OLD_LIFE, "pid 2": make_life(created=60, last=70)}).fault is new
 
 
 def test_a_victim_needs_the_same_device_and_an_ended_process_in_one_fault() -> None:
     """One fault of an ended process on another device, and one on its device of a process that lives."""
-    ended, alive, new = record(at=40, device=4), record(at=45, device=3, process="pid 3"), later(61)
-    lives = {"pid 1": OLD_LIFE, "pid 2": life(created=60, last=70), "pid 3": life(created=0, last=900)}
+    ended, alive, new = make_event(at=40, device=4), make_event(at=45, device=3, process="pid 3"), later(61)
+    lives = {"pid 1": OLD_LIFE, "pid 2": make_life(created=60, last=70), "pid 3": make_life(created=0, last=900)}
     found = chosen(ended, alive, new, lives=lives)
-    assert found.scene is alive
+    assert found.fault is alive
     assert found.survived == {ended: EARLIER_RUN}
 
 
 def test_a_process_of_which_nothing_is_known_stays_a_cause() -> None:
-    stranger = record(at=30, process="pid 7")
-    for lives in ({}, {"pid 7": life()}):
-        found = chosen(OLD, later(1000), stranger, lives={"pid 1": OLD_LIFE, "pid 2": life(created=60)} | lives)
-        assert found.scene is stranger
+    stranger = make_event(at=30, process="pid 7")
+    for lives in ({}, {"pid 7": make_life()}):
+        found = chosen(OLD, later(1000), stranger, lives={"pid 1": OLD_LIFE, "pid 2": make_life(created=60)} | lives)
+        assert found.fault is stranger
         assert found.survived == {OLD: EARLIER_RUN}
 
 
 def test_the_run_began_with_the_first_process_that_failed_by_itself() -> None:
     """What still lived when that one began belongs to the run."""
-    alive = record(at=30, process="pid 4")
+    alive = make_event(at=30, process="pid 4")
     lives = {
         "pid 1": OLD_LIFE,
-        "pid 2": life(created=60, last=100),
-        "pid 3": life(created=120, last=900),
-        "pid 4": life(last=80),
+        "pid 2": make_life(created=60, last=100),
+        "pid 3": make_life(created=120, last=900),
+        "pid 4": make_life(last=80),
     }
     found = chosen(OLD, later(99, device=9), later(800, device=9, process="pid 3"), alive, lives=lives)
-    assert found.scene is alive
+    assert found.fault is alive
     assert found.survived == {OLD: EARLIER_RUN}
 
 
 def test_a_run_is_not_set_aside_for_itself_when_its_clock_was_set_back() -> None:
-    old, own = record(at=10), record(at=35, process="pid 2")
-    found = chosen(old, own, lives={"pid 1": life(last=20), "pid 2": life(created=100, last=40)})
-    assert found.scene is own
+    old, own = make_event(at=10), make_event(at=35, process="pid 2")
+    found = chosen(old, own, lives={"pid 1": make_life(last=20), "pid 2": make_life(created=100, last=40)})
+    assert found.fault is own
     assert found.survived == {old: EARLIER_RUN}

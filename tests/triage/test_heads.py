@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import pytest
-from backproof.triage.line_header import Head, Prefix, read, strip
-from backproof.triage.timestamps import SECOND, Stamp, iso
+from backproof.triage.line_header import Head, Prefix, read_heads, read_prefix
+from backproof.triage.timestamps import SECOND, Stamp, parse_iso
 
 
 def at(text: str) -> Stamp:
-    stamp = iso(f"2027-02-14 {text}")
+    stamp = parse_iso(f"2027-02-14 {text}")
     assert stamp is not None
     return stamp
 
 
 def yearless(text: str) -> Stamp:
-    stamp = iso(f"2000-02-14 {text}")
+    stamp = parse_iso(f"2000-02-14 {text}")
     assert stamp is not None
     return Stamp(stamp.us, stamp.step, "yearless")
 
@@ -249,7 +249,7 @@ LINES: dict[str, tuple[str | bytes, list[Head]]] = {
 
 @pytest.mark.parametrize(("line", "heads"), LINES.values(), ids=LINES)
 def test_a_line_gives_these_records_and_no_others(line: str | bytes, heads: list[Head]) -> None:
-    assert list(read(line if isinstance(line, bytes) else line.encode())) == heads
+    assert list(read_heads(line if isinstance(line, bytes) else line.encode())) == heads
 
 
 PREFIXES = {
@@ -282,8 +282,8 @@ PREFIXES = {
 
 @pytest.mark.parametrize("line", PREFIXES)
 def test_prefixes_of_launchers_come_off_and_name_the_worker(line: str) -> None:
-    assert strip(line) == PREFIXES[line]
-    assert line[strip(line).length :] in {"x", line}
+    assert read_prefix(line) == PREFIXES[line]
+    assert line[read_prefix(line).length :] in {"x", line}
 
 
 @pytest.mark.parametrize(

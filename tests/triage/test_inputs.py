@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from backproof.triage import line_header, rules, scan, sources, triage
-from backproof.triage.collect import Reader
+from backproof.triage.collect import LineReader
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -28,7 +28,7 @@ def test_a_fifo_does_not_block(tmp_path: Path) -> None:
     plog(tmp_path)
     os.mkfifo(tmp_path / "pipe.log")
     result = triage([tmp_path])
-    assert result.first_scene is not None
+    assert result.first_fault is not None
     assert "did not read pipe.log: not a regular file" in result.notes
 
 
@@ -46,17 +46,17 @@ def test_links_in_a_loop_and_into_nothing(tmp_path: Path) -> None:
 
 def test_a_path_that_is_not_there(tmp_path: Path) -> None:
     result = triage([tmp_path / "none"])
-    assert result.outcome == "nothing"
+    assert (result.outcome, result.exit_code, result.files) == ("unread", 4, 0)
     assert any(note.startswith("could not read none") for note in result.notes)
 
 
 def test_unreadable_file_found_at_reading(tmp_path: Path) -> None:
     """Gone between the walk and the reading, as rotation does it."""
     path = plog(tmp_path)
-    found, _ = sources.collect([tmp_path], lambda: tmp_path)
+    found = sources.collect_files([tmp_path], lambda: tmp_path)
     path.unlink()
     with pytest.raises(FileNotFoundError):
-        scan.read(scan.ranges(found)[0])
+        scan.scan_range(scan.split_ranges(found.sources)[0])
 
 
 @pytest.mark.parametrize("position", ["before", "after"])
@@ -68,8 +68,8 @@ def test_a_line_of_ten_megabytes(tmp_path: Path, position: str) -> None:
         long = "x" * (size << 20) + "\n"
         plog(folder, long + FAULT if position == "before" else FAULT + long)
         result = triage([folder])
-        assert result.first_scene is not None, name
-        assert result.first_scene.line == (2 if position == "before" else 1), name
+        assert result.first_fault is not None, name
+        assert result.first_fault.line == (2 if position == "before" else 1), name
 
 
 def test_a_growing_file_is_read_to_its_size_at_the_start(tmp_path: Path) -> None:
@@ -92,16 +92,16 @@ def test_a_growing_file_is_read_to_its_size_at_the_start(tmp_path: Path) -> None
     finally:
         stop.set()
         writer.join()
-    assert result.first_scene is not None
-    assert result.first_scene.line == 1001
+    assert result.first_fault is not None
+    assert result.first_fault.line == 1001
     assert result.bytes < path.stat().st_size
 
 
 def test_a_shrinking_file(tmp_path: Path) -> None:
     path = plog(tmp_path, FAULT * 10)
-    found, _ = sources.collect([tmp_path], lambda: tmp_path)
+    found = sources.collect_files([tmp_path], lambda: tmp_path)
     path.write_text(FAULT, encoding="utf-8")
-    assert len(scan.read(scan.ranges(found)[0]).entries) == 1
+    assert len(scan.scan_range(scan.split_ranges(found.sources)[0]).entries) == 1
 
 
 def test_a_truncated_archive_gives_what_it_holds(tmp_path: Path) -> None:
@@ -109,7 +109,7 @@ def test_a_truncated_archive_gives_what_it_holds(tmp_path: Path) -> None:
     (tmp_path / "plog-77_20270214090000000.log.gz").write_bytes(packed[: len(packed) // 2])
     (tmp_path / "broken.tar.gz").write_bytes(b"\x1f\x8b\x08\x00rubbish")
     result = triage([tmp_path])
-    assert result.first_scene is not None
+    assert result.first_fault is not None
     assert any("ends early" in note for note in result.notes)
     assert any(note.startswith("could not read broken.tar.gz") for note in result.notes)
 
@@ -132,9 +132,9 @@ def test_large_files_answer_as_small_ones_do(tmp_path: Path, monkeypatch: pytest
         monkeypatch.setattr(scan, "SMALL", 100)
         monkeypatch.setattr(scan, "RANGE", step)
         pieces = triage([tmp_path])
-        assert pieces.first_scene == whole.first_scene
+        assert pieces.first_fault == whole.first_fault
         assert pieces.counts == whole.counts
-        assert pieces.scene_lines == whole.scene_lines
+        assert pieces.detail_lines == whole.detail_lines
         assert pieces.ranks == whole.ranks
 
 
@@ -146,8 +146,8 @@ def test_the_last_of_many_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(scan, "SMALL", 100)
     monkeypatch.setattr(scan, "_KEEP", 5)
     result = triage([tmp_path])
-    assert result.first_scene is not None
-    assert result.first_scene.line == 3001
+    assert result.first_fault is not None
+    assert result.first_fault.line == 3001
     assert result.counts["noise"] == 6000
     assert not result.lists_complete
     assert result.distribution[0].count == 6000
@@ -167,10 +167,10 @@ def test_several_processes_answer_as_one_does(tmp_path: Path, monkeypatch: pytes
 @settings(max_examples=200, deadline=2000)
 @given(st.binary(max_size=3000))
 def test_any_bytes_are_read(data: bytes) -> None:
-    reader = Reader(0, rules.book(), 10)
+    reader = LineReader(0, rules.load_shipped_rules(), 10)
     for number, line in enumerate(data.split(b"\n"), 1):
-        reader.feed(line, number, number)
-    assert len(reader.finish().entries) <= data.count(b"\n") * 60 + 60
+        reader.read_line(line, number, number)
+    assert len(reader.finish_summary().entries) <= data.count(b"\n") * 60 + 60
 
 
 PIECES = st.sampled_from(
@@ -188,11 +188,11 @@ def test_any_mixture_gets_an_answer(lines: list[str]) -> None:
     with tempfile.TemporaryDirectory() as folder:
         (Path(folder) / "a.log").write_bytes("\n".join(lines).encode("utf-8", "surrogatepass"))
         result = triage([Path(folder)])
-    assert (result.first_scene is None) == (result.outcome != "first-scene")
-    if result.first_scene is not None:
-        assert 1 <= result.first_scene.line <= sum(line.count("\n") for line in lines) + len(lines)
+    assert (result.first_fault is None) == (result.outcome != "first-fault")
+    if result.first_fault is not None:
+        assert 1 <= result.first_fault.line <= sum(line.count("\n") for line in lines) + len(lines)
 
 
 @given(st.text(max_size=300))
 def test_a_line_always_has_a_head(line: str) -> None:
-    assert line_header.read(line.encode("utf-8", "replace"))
+    assert line_header.read_heads(line.encode("utf-8", "replace"))

@@ -20,7 +20,7 @@ NEW = """
 [[rule]]
 id = "frob-jam"
 pattern = 'the frobnicator is jammed'
-role = "first-scene"
+role = "first-fault"
 kind = "driver"
 meaning = "jam"
 example = '[ERROR] FV(520,):2027-02-14-10:00:00.000.000 [frob.cc:12]520 Frob:the frobnicator is jammed'
@@ -36,21 +36,21 @@ def copy(tmp_path: Path, text: str) -> Path:
 
 
 def test_every_rule_wins_its_example() -> None:
-    assert rules.selftest() == []
+    assert rules.check_examples() == []
 
 
 def test_a_rule_that_another_takes_is_found(tmp_path: Path) -> None:
     late = NEW.replace("the frobnicator is jammed'\nrole", "context is abort'\nrole").replace(
         "Frob:the frobnicator is jammed", "Frob:context is abort"
     )
-    failures = rules.selftest(copy(tmp_path, late))
-    assert failures == [rules.Failure(rule="frob-jam", problem="its example is taken by context-abort")]
+    failures = rules.check_examples(copy(tmp_path, late))
+    assert failures == [rules.RuleFailure(rule="frob-jam", problem="its example is taken by context-abort")]
 
 
 def test_a_new_rule_is_one_table(tmp_path: Path) -> None:
-    book = rules.load(copy(tmp_path, NEW))
+    book = rules.load_rules(copy(tmp_path, NEW))
     line = b"[ERROR] FV(9,):2027-02-14-11:00:00.000.000 [frob.cc:12]9 Frob:the frobnicator is jammed"
-    assert book.rules[book.match(line_header.read(line)[0])].id == "frob-jam"
+    assert book.rules[book.match_head(line_header.read_heads(line)[0])].id == "frob-jam"
 
 
 @pytest.mark.parametrize(
@@ -63,11 +63,11 @@ def test_a_new_rule_is_one_table(tmp_path: Path) -> None:
         ),
         ("Frob:fine", "Frob:the frobnicator is jammed", r"frob-jam: matches its counterexample"),
         ('kind = "driver"', 'kind = "drivr"', r"frob-jam: kind 'drivr' is not in kinds\.toml"),
-        ('kind = "driver"\n', "", r"frob-jam: a first scene needs a kind"),
+        ('kind = "driver"\n', "", r"frob-jam: a first fault needs a kind"),
         (
             'kind = "driver"\nmeaning = "jam"\nexample = \'[ERROR]',
             'meaning = "jam"\nexample = \'[INFO]',
-            r"frob-jam: a first scene needs a kind; frob-jam: does not match its example",
+            r"frob-jam: a first fault needs a kind; frob-jam: does not match its example",
         ),
         ("pattern = 'the", "pattern = '(the", r"frob-jam: missing \): \(the frobnicator is jammed"),
         ('meaning = "jam"', 'meening = "jam"', r"99-new\.toml: (?s:.*)meening(?s:.*)"),
@@ -82,11 +82,11 @@ def test_a_broken_rule_is_refused_by_name(
 ) -> None:
     assert before in NEW
     with pytest.raises(PlanError) as caught:
-        rules.load(copy(tmp_path, NEW.replace(before, after)))
+        rules.load_rules(copy(tmp_path, NEW.replace(before, after)))
     error = caught.value
     assert re.fullmatch(said, error.why), error.why
     assert error.what == "A triage rule is invalid."
-    assert error.next_step == "Correct the rule file, then run: backproof rules test"
+    assert error.next_step == "Correct the rule file, then run: backproof plan rules"
     assert capfd.readouterr().err == ""
 
 
@@ -97,7 +97,7 @@ def test_broken_kinds_are_refused_by_name(tmp_path: Path, text: str, said: str) 
     folder = copy(tmp_path, NEW)
     (folder / "kinds.toml").write_text(text, "utf-8")
     with pytest.raises(PlanError) as caught:
-        rules.load(folder)
+        rules.load_rules(folder)
     assert re.fullmatch(said, caught.value.why), caught.value.why
 
 
@@ -109,7 +109,7 @@ def table(name: str, **changed: str) -> str:
     rule = {
         "id": name,
         "pattern": name,
-        "role": "echo",
+        "role": "secondary",
         "meaning": "é",
         "example": f"[ERROR] FV(5,):x {name}",
         "counterexample": "nothing",
@@ -128,12 +128,12 @@ def written(folder: Path, **files: str) -> Path:
 def test_ids_that_are_used_twice_are_named_once_each_in_order(tmp_path: Path) -> None:
     text = "".join(table(name) for name in ["c", "a", "b", "a", "b", "c", "c", "once"])
     with pytest.raises(PlanError) as caught:
-        rules.load(written(tmp_path, x__toml=text))
+        rules.load_rules(written(tmp_path, x__toml=text))
     assert caught.value.why == "; ".join(f"{name}: the id is used twice" for name in "abc")
 
 
 def test_the_lowest_priority_wins_then_the_order_of_the_files(tmp_path: Path) -> None:
-    made = rules.load(
+    made = rules.load_rules(
         written(
             tmp_path,
             b__toml=table("five") + table("six"),
@@ -146,7 +146,7 @@ def test_the_lowest_priority_wins_then_the_order_of_the_files(tmp_path: Path) ->
     )
     assert [rule.id for rule in made.rules] == ["first", "four", "five", "six", "seven"]
     for subject, number in [("seven six five", 2), ("seven", 4), ("six seven first", 0), ("none", -1)]:
-        assert made.match(Head(form="text", subject=subject)) == number
+        assert made.match_head(Head(form="text", subject=subject)) == number
 
 
 class Archive(zipfile.Path):
@@ -161,10 +161,10 @@ def test_rules_are_read_from_a_package_in_an_archive(tmp_path: Path) -> None:
         packed.writestr("kinds.toml", KINDS)
         packed.writestr("rules/b.toml", table("late"))
         packed.writestr("rules/a.toml", table("early"))
-    made = rules.load(Archive(tmp_path / "package.zip"))
+    made = rules.load_rules(Archive(tmp_path / "package.zip"))
     assert [rule.id for rule in made.rules] == ["early", "late"]
-    assert made.kind("driver") == rules.Kind(family="driver", meaning="é", advice="look")
-    assert (made.kind("none such"), made.kind(None), made.kind("")) == (None, None, None)
+    assert made.get_kind("driver") == rules.Kind(family="driver", meaning="é", advice="look")
+    assert (made.get_kind("none such"), made.get_kind(None), made.get_kind("")) == (None, None, None)
 
 
 HEADS = {
@@ -191,8 +191,10 @@ HEADS = {
 )
 def test_a_rule_is_tried_on_its_form_and_level_only(tmp_path: Path, form: str, level: str, matched: set[str]) -> None:
     """By the book, and by the check of its example, which says so where the form is another."""
-    made = rules._build([rules.Rule.model_validate(tomllib.loads(table("x", form=form, level=level))["rule"][0])], {})
-    assert {name for name, head in HEADS.items() if made.match(head) == 0} == matched
+    made = rules._build_book(
+        [rules.Rule.model_validate(tomllib.loads(table("x", form=form, level=level))["rule"][0])], {}
+    )
+    assert {name for name, head in HEADS.items() if made.match_head(head) == 0} == matched
     examples = {"plog": "[ERROR] F(5,):x", "plog-any": "[INFO] F(5,):x", "text": "x", "kernel": "[ 1.5] x"}
     text = "".join(
         table(name, pattern="x", form=form, level=level, example=line) for name, line in sorted(examples.items())
@@ -201,42 +203,42 @@ def test_a_rule_is_tried_on_its_form_and_level_only(tmp_path: Path, form: str, l
     folder = written(tmp_path, x__toml=text)
     if wrong:
         with pytest.raises(PlanError) as caught:
-            rules.load(folder)
+            rules.load_rules(folder)
         assert caught.value.why == "; ".join(wrong)
     else:
-        assert len(rules.load(folder).rules) == 4
+        assert len(rules.load_rules(folder).rules) == 4
 
 
 def test_groups_of_a_rule_are_those_that_were_there(tmp_path: Path) -> None:
     texts = (table("x"), table("y", pattern="y(?P<a>[0-9])(?P<b>[0-9])?(?P<c>z*)", example="y1"))
-    made = rules.load(written(tmp_path, x__toml="".join(texts)))
-    assert made.groups(1, "a y12zz") == {"a": "1", "b": "2", "c": "zz"}
-    assert made.groups(1, "a y1") == {"a": "1"}
-    assert made.groups(1, "x") == {}
-    assert made.groups(0, "x") == {}
+    made = rules.load_rules(written(tmp_path, x__toml="".join(texts)))
+    assert made.find_groups(1, "a y12zz") == {"a": "1", "b": "2", "c": "zz"}
+    assert made.find_groups(1, "a y1") == {"a": "1"}
+    assert made.find_groups(1, "x") == {}
+    assert made.find_groups(0, "x") == {}
 
 
 def test_an_example_that_others_take_names_all_of_them(tmp_path: Path) -> None:
     """An example of three records: two are taken, one is nobody's; the rule itself comes last of those that match."""
     two = "[ERROR] A(5,):first late[ERROR] B(5,):fine[ERROR] C(5,):second"
     text = table("first") + table("second") + table("late", example=two) + table("own")
-    failures = rules.selftest(written(tmp_path, x__toml=text))
-    assert failures == [rules.Failure(rule="late", problem="its example is taken by first, second")]
+    failures = rules.check_examples(written(tmp_path, x__toml=text))
+    assert failures == [rules.RuleFailure(rule="late", problem="its example is taken by first, second")]
 
 
 def test_every_kind_is_used() -> None:
-    book = rules.book()
-    used = {rule.kind for rule in book.rules} | set(codes.tables()["ts_kind"].entries.values())
-    used |= set(codes.tables()["aicore_kind"].entries.values()) | {"unknown"}
+    book = rules.load_shipped_rules()
+    used = {rule.kind for rule in book.rules} | set(codes.load_tables()["ts_kind"].entries.values())
+    used |= set(codes.load_tables()["aicore_kind"].entries.values()) | {"unknown"}
     assert set(book.kinds) - used == set()
 
 
 def test_a_chain_is_completed() -> None:
-    found = codes.chain(codes.seen("Kernel task happen error, retCode=0x31, [vector core exception]."))
+    found = codes.build_chain(codes.find_codes("Kernel task happen error, retCode=0x31, [vector core exception]."))
     assert [code.code for code in found] == ["0x31", "0x715005e", "507035"]
     assert all(code.source for code in found)
 
 
 def test_codes_are_normal() -> None:
-    assert codes.decode("inner", "0x07150050").meaning == codes.decode("inner", "0x7150050").meaning != ""
-    assert codes.decode("acl", "999999").meaning == ""
+    assert codes.decode_code("inner", "0x07150050").meaning == codes.decode_code("inner", "0x7150050").meaning != ""
+    assert codes.decode_code("acl", "999999").meaning == ""

@@ -10,7 +10,7 @@ from backproof.triage import TriageResult, markdown, terminal, triage
 from checkout import ROOT
 from hypothesis import given
 from hypothesis import strategies as st
-from log_stories import stories
+from log_stories import read_stories
 from markdown_it import MarkdownIt
 from rich.console import Console
 
@@ -26,12 +26,12 @@ def hostile(tmp_path: Path) -> TriageResult:
 
 @given(st.text(max_size=80))
 def test_a_code_span_cannot_be_left(text: str) -> None:
-    tokens = MARKDOWN.parseInline(markdown.code(text))[0].children or []
+    tokens = MARKDOWN.parseInline(markdown.format_code(text))[0].children or []
     assert [token.type for token in tokens] == ["code_inline"]
 
 
 def test_markdown_of_hostile_logs_has_no_markup(tmp_path: Path) -> None:
-    text = markdown.render(hostile(tmp_path))
+    text = markdown.render_markdown(hostile(tmp_path))
     inline = [child for token in MARKDOWN.parse(text) for child in token.children or []]
     assert not [token.type for token in inline if token.type in {"html_inline", "link_open", "image"}]
     assert not [token for token in MARKDOWN.parse(text) if token.type == "html_block"]
@@ -41,21 +41,21 @@ def test_markdown_of_hostile_logs_has_no_markup(tmp_path: Path) -> None:
 
 def test_terminal_moves_no_cursor(tmp_path: Path) -> None:
     out = io.StringIO()
-    terminal.show(hostile(tmp_path), Console(file=out, width=200, no_color=True))
+    terminal.print_result(hostile(tmp_path), Console(file=out, width=200, no_color=True))
     assert "\x1b" not in out.getvalue()
     assert "\x07" not in out.getvalue()
     assert "aicore" in out.getvalue()
 
 
 def test_every_story_renders(tmp_path: Path) -> None:
-    for story in stories():
+    for story in read_stories():
         folder = tmp_path / story.name
-        story.write(folder)
+        story.write_files(folder)
         result = triage([folder])
         out = io.StringIO()
-        terminal.show(result, Console(file=out, width=120))
-        first = result.first_scene
-        for text in (markdown.render(result), out.getvalue().replace("\n", "")):
+        terminal.print_result(result, Console(file=out, width=120))
+        first = result.first_fault
+        for text in (markdown.render_markdown(result), out.getvalue().replace("\n", "")):
             assert (first is None) or first.kind in text
 
 
@@ -64,7 +64,7 @@ def test_json_goes_round(tmp_path: Path) -> None:
     text = result.model_dump_json()
     assert TriageResult.model_validate_json(text) == result
     top = json.loads(text)
-    assert top["schema_version"] == 1
-    assert set(top["first_scene"]) >= {"file", "line", "kind"}
+    assert top["schema_version"] == 2
+    assert set(top["first_fault"]) >= {"file", "line", "kind"}
     documented = (ROOT / "docs" / "triage.md").read_text("utf-8")
     assert [name for name in TriageResult.model_fields if f"`{name}`" not in documented] == []

@@ -19,8 +19,8 @@ def ending(part):
     return part, f"{signal.getsignal(signal.SIGTERM)!r} {os.getpid()}"
 
 signal.signal(signal.SIGTERM, told)
-pool._one, pool._cpus = ending, lambda: 2
-found = pool._processes([1, 2, 3, 4])
+pool._scan_one, pool._count_cpus = ending, lambda: 2
+found = pool._scan_in_processes([1, 2, 3, 4])
 print(json.dumps([os.getpid(), found]))
 """
 

@@ -9,14 +9,15 @@ from typing import TYPE_CHECKING
 import pytest
 from backproof.adapters.github import RefusedError, pulls
 from backproof.core.errors import PlanError
-from backproof.kit import plan
-from backproof.upstream.audit import Subject, examine
+from backproof.devices import DEVICES
+from backproof.kit.loader import load_plan
+from backproof.upstream.audit import Subject, examine_pull
 from checkout import KIT
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from backproof.adapters.github import Client
+    from backproof.adapters.github import GitHubClient
     from server import StandIn
 
 FILE = "vllm_ascend/models/glm5next/ops/causal_conv1d.py"
@@ -90,11 +91,11 @@ def world(hub: StandIn) -> StandIn:
 
 
 def test_resolved_and_not_landed_is_found_with_the_fixup_that_closes_it(
-    world: StandIn, client: Client, kit: Path
+    world: StandIn, client: GitHubClient, kit: Path
 ) -> None:
     world.world.threads[19353] = [thread(f"![high](x) Zero the row.\n```suggestion\n{ASKED}```")]
-    subject = Subject(repo="example/project", pull=19353, original=18878, plan=plan.load(kit), kit=kit)
-    record = examine(client, subject)
+    subject = Subject(repo="example/project", pull=19353, original=18878, plan=load_plan(kit, DEVICES), kit=kit)
+    record = examine_pull(client, subject)
     (request,) = record.requests
     assert (request.in_head, request.resolved, request.closed_by) == ("no", True, "zero-null-row")
     (finding,) = [each for each in record.findings if "not landed" in each.text]
@@ -102,52 +103,52 @@ def test_resolved_and_not_landed_is_found_with_the_fixup_that_closes_it(
     assert finding.where == f"{FILE}:5"
 
 
-def test_the_same_asked_for_in_words_is_found_too(world: StandIn, client: Client) -> None:
+def test_the_same_asked_for_in_words_is_found_too(world: StandIn, client: GitHubClient) -> None:
     world.world.threads[19353] = [
         thread("Please zero the null row: `kernel_state[-1].zero_()` after `torch.empty(...)`")
     ]
-    record = examine(client, Subject(repo="example/project", pull=19353))
+    record = examine_pull(client, Subject(repo="example/project", pull=19353))
     request = record.requests[0]
     assert (request.kind, request.in_head) == ("named-code", "no")
     assert "no fix-up" in next(each.text for each in record.findings if "not landed" in each.text)
 
 
-def test_what_landed_is_no_finding(world: StandIn, client: Client) -> None:
+def test_what_landed_is_no_finding(world: StandIn, client: GitHubClient) -> None:
     world.world.contents[UNNOTE, FILE] = HEAD.replace("    return", "        kernel_state[ -1].zero_()\n    return")
     world.world.threads[19353] = [thread("```suggestion\n        kernel_state[-1].zero_()\n```")]
-    record = examine(client, Subject(repo="example/project", pull=19353))
+    record = examine_pull(client, Subject(repo="example/project", pull=19353))
     assert record.requests[0].in_head == "after-formatting"
     assert not [each for each in record.findings if "not landed" in each.text]
 
 
-def test_the_tree_of_a_run_is_looked_at_beside_the_head(world: StandIn, client: Client) -> None:
+def test_the_tree_of_a_run_is_looked_at_beside_the_head(world: StandIn, client: GitHubClient) -> None:
     world.world.threads[19353] = [thread(f"```suggestion\n{ASKED}```")]
     fixed = HEAD.replace("    return", "        kernel_state[-1].zero_()\n    return")
-    record = examine(client, Subject(repo="example/project", pull=19353, tree={FILE: fixed}.get))
+    record = examine_pull(client, Subject(repo="example/project", pull=19353, tree={FILE: fixed}.get))
     assert (record.requests[0].in_head, record.requests[0].in_run) == ("no", "exactly")
 
 
-def test_words_and_deleted_lines(world: StandIn, client: Client) -> None:
+def test_words_and_deleted_lines(world: StandIn, client: GitHubClient) -> None:
     world.world.threads[19353] = [
         thread("Why is this needed?", resolved=False, line=4),
         thread("```suggestion\n```", line=5),
     ]
-    record = examine(client, Subject(repo="example/project", pull=19353))
+    record = examine_pull(client, Subject(repo="example/project", pull=19353))
     assert [(each.kind, each.in_head, each.lines) for each in record.requests] == [
         ("prose", "for-a-person", "4"),
         ("suggestion", "exactly", "5"),
     ]
 
 
-def test_claims_cancelled_commits_and_skipped_checks(world: StandIn, client: Client) -> None:
-    record = examine(client, Subject(repo="example/project", pull=19353))
+def test_claims_cancelled_commits_and_skipped_checks(world: StandIn, client: GitHubClient) -> None:
+    record = examine_pull(client, Subject(repo="example/project", pull=19353))
     assert [(each.kinds[0], each.inherited) for each in record.claims] == [("device", True), ("not-run", False)]
     assert [each.commit for each in record.cancelled] == [NOTE, UNNOTE]
     assert [(each.name, each.state) for each in record.checks] == [("e2e-a3", "skipped")]
     assert record.checks_succeeded == 1
 
 
-def test_reverts_and_follow_ups_are_told_from_mentions(world: StandIn, client: Client) -> None:
+def test_reverts_and_follow_ups_are_told_from_mentions(world: StandIn, client: GitHubClient) -> None:
     world.world.issues = [
         {
             "number": 18900,
@@ -159,7 +160,7 @@ def test_reverts_and_follow_ups_are_told_from_mentions(world: StandIn, client: C
         {"number": 19001, "title": "Numbers", "body": "18878 tokens", "pull": None},
         {"number": 19002, "title": "Docs", "body": "See #18878.", "pull": None},
     ]
-    record = examine(client, Subject(repo="example/project", pull=19353, original=18878))
+    record = examine_pull(client, Subject(repo="example/project", pull=19353, original=18878))
     assert [(each.number, each.kind) for each in record.later] == [
         (18900, "revert"),
         (19000, "follow-up"),
@@ -168,21 +169,21 @@ def test_reverts_and_follow_ups_are_told_from_mentions(world: StandIn, client: C
     assert [each.severity for each in record.findings if "18900" in each.text] == ["warning"]
 
 
-def test_many_threads_are_all_read(world: StandIn, client: Client) -> None:
+def test_many_threads_are_all_read(world: StandIn, client: GitHubClient) -> None:
     world.world.threads[19353] = [thread(f"Is this {index} right?", line=index + 1) for index in range(120)]
-    assert len(examine(client, Subject(repo="example/project", pull=19353)).requests) == 120
+    assert len(examine_pull(client, Subject(repo="example/project", pull=19353)).requests) == 120
 
 
-def test_without_a_token_the_rest_is_still_told(world: StandIn, connected: Callable[..., Client]) -> None:
+def test_without_a_token_the_rest_is_still_told(world: StandIn, connected: Callable[..., GitHubClient]) -> None:
     world.fault("refuse", "POST", "/graphql", status=401, message="Requires authentication", times=9)
-    record = examine(connected(world, token=None), Subject(repo="example/project", pull=19353))
+    record = examine_pull(connected(world, token=None), Subject(repo="example/project", pull=19353))
     assert "GitHub wants a token" in record.limits[0]
     assert record.claims
 
 
-def test_a_pull_request_that_is_not_there(world: StandIn, client: Client) -> None:
+def test_a_pull_request_that_is_not_there(world: StandIn, client: GitHubClient) -> None:
     with pytest.raises(RefusedError, match="example/project#1 cannot be read"):
-        examine(client, Subject(repo="example/project", pull=1))
+        examine_pull(client, Subject(repo="example/project", pull=1))
 
 
 @pytest.mark.parametrize(
@@ -194,16 +195,16 @@ def test_a_pull_request_that_is_not_there(world: StandIn, client: Client) -> Non
     ],
 )
 def test_how_a_pull_request_is_named(text: str) -> None:
-    assert pulls.parse(text) == ("example/project", 19353)
+    assert pulls.parse_reference(text) == ("example/project", 19353)
 
 
 @pytest.mark.parametrize("text", ["19353", "https://github.com/example/project/issues/3", "a/b/c#1", ""])
 def test_what_names_none(text: str) -> None:
     with pytest.raises(PlanError):
-        pulls.parse(text)
+        pulls.parse_reference(text)
 
 
-def test_the_record_reads_back(world: StandIn, client: Client) -> None:
+def test_the_record_reads_back(world: StandIn, client: GitHubClient) -> None:
     world.world.threads[19353] = [thread(f"```suggestion\n{ASKED}```")]
-    record = examine(client, Subject(repo="example/project", pull=19353))
+    record = examine_pull(client, Subject(repo="example/project", pull=19353))
     assert type(record).model_validate_json(record.model_dump_json()) == record

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from backproof.upstream.audit.claims import claims
-from backproof.upstream.audit.landing import landed
-from backproof.upstream.audit.review_requests import wishes
+from backproof.upstream.audit.claims import find_claims
+from backproof.upstream.audit.landing import find_landed
+from backproof.upstream.audit.review_requests import parse_wishes
 
 BEFORE = """
 def run(a, b):
@@ -35,27 +35,27 @@ def now(inserted: str) -> str:
     ],
 )
 def test_landed(code: str, after: str, expected: str) -> None:
-    assert landed(code, BEFORE, after, python=True) == expected
+    assert find_landed(code, BEFORE, after, python=True) == expected
 
 
 def test_another_language_is_compared_by_its_words() -> None:
-    assert landed("int a =  1;", "", "{\n  int a = 1;\n}", python=False) == "after-formatting"
-    assert landed("int a = 1;", "", "int b = 1;", python=False) == "no"
+    assert find_landed("int a =  1;", "", "{\n  int a = 1;\n}", python=False) == "after-formatting"
+    assert find_landed("int a = 1;", "", "int b = 1;", python=False) == "no"
 
 
 def test_a_file_that_cannot_be_parsed_is_no_landing() -> None:
-    assert landed("x = f(1)", "", "def (:\n", python=True) == "no"
+    assert find_landed("x = f(1)", "", "def (:\n", python=True) == "no"
 
 
 def test_what_a_comment_asks_for() -> None:
-    two = wishes("Zero it.\n```suggestion\r\na = 1\r\n```\nor\n````suggestion\nb = '```'\n````\n")
+    two = parse_wishes("Zero it.\n```suggestion\r\na = 1\r\n```\nor\n````suggestion\nb = '```'\n````\n")
     assert [(each.kind, each.code) for each in two] == [("suggestion", "a = 1\n"), ("suggestion", "b = '```'\n")]
-    (named,) = wishes("![high](https://x/y.svg) please add `state[-1].zero_()` after `torch.empty`")
+    (named,) = parse_wishes("![high](https://x/y.svg) please add `state[-1].zero_()` after `torch.empty`")
     assert (named.kind, named.code) == ("named-code", "state[-1].zero_()")
     assert named.prose.startswith("please add")
-    (prose,) = wishes("Could you add a test for `foo`?")
+    (prose,) = parse_wishes("Could you add a test for `foo`?")
     assert prose.kind == "prose"
-    assert wishes("```suggestion\n```")[0].code == ""
+    assert parse_wishes("```suggestion\n```")[0].code == ""
 
 
 CLAIMS = """
@@ -67,12 +67,12 @@ The kernel writes one row more. Ratio 3/4 of rows.
 
 
 def test_claims_are_quoted_with_what_they_are() -> None:
-    found = claims(CLAIMS, "Validated on Ascend 910 : 64 + 22 tests passed, 573/573 requests healthy.")
+    found = find_claims(CLAIMS, "Validated on Ascend 910 : 64 + 22 tests passed, 573/573 requests healthy.")
     assert [each.kinds for each in found] == [("not-run", "ci-only"), ("device", "numbers"), ("device",)]
     assert [each.inherited for each in found] == [False, True, False]
     assert found[0].quote.startswith("No separate NPU run was performed")
 
 
 def test_a_claim_in_chinese() -> None:
-    (found,) = claims("本分支未单独在真机上验证", None)
+    (found,) = find_claims("本分支未单独在真机上验证", None)
     assert found.kinds == ("not-run",)

@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 from backproof.core.errors import PlanError
 from backproof.core.model import Arm, Outcome
-from backproof.kit import plan
+from backproof.devices import DEVICES
+from backproof.kit.loader import load_plan
 from backproof.records.merged import Merged
 from backproof.report import render
 from backproof.stages import REGISTRY
@@ -26,8 +27,8 @@ def test_branches_by_devices_with_tips(upstream: Any, tmp_path: Path) -> None:
     tip = upstream.git("rev-parse", "HEAD")
     upstream.git("branch", "release")
     upstream.git("branch", "stable/2")
-    kit = plan.load(write_kit(tmp_path / "kit", [tip], more=ON_DEVICE))
-    found = matrix.matrix(kit, str(upstream.folder), labels=("self-hosted", "a3"))
+    kit = load_plan(write_kit(tmp_path / "kit", [tip], more=ON_DEVICE), DEVICES)
+    found = matrix.make_matrix(kit, str(upstream.folder), labels=("self-hosted", "a3"))
     assert {(each.name, each.labels) for each in found.include} == {
         ("release-emulator", ("ubuntu-24.04",)),
         ("stable-2-emulator", ("ubuntu-24.04",)),
@@ -35,16 +36,16 @@ def test_branches_by_devices_with_tips(upstream: Any, tmp_path: Path) -> None:
         ("stable-2-ascend", ("self-hosted", "a3")),
     }
     assert {each.sha for each in found.include} == {tip}
-    assert len(matrix.matrix(kit, str(upstream.folder), devices=("ascend",)).include) == 2
+    assert len(matrix.make_matrix(kit, str(upstream.folder), devices=("ascend",)).include) == 2
 
 
 def test_a_branch_or_device_that_is_not_there_is_an_error(upstream: Any, tmp_path: Path) -> None:
-    kit = plan.load(write_kit(tmp_path / "kit", [upstream.git("rev-parse", "HEAD")]))
+    kit = load_plan(write_kit(tmp_path / "kit", [upstream.git("rev-parse", "HEAD")]), DEVICES)
     with pytest.raises(PlanError, match="release"):
-        matrix.matrix(kit, str(upstream.folder))
+        matrix.make_matrix(kit, str(upstream.folder))
     upstream.git("branch", "release")
     with pytest.raises(PlanError, match="tpu"):
-        matrix.matrix(kit, str(upstream.folder), devices=("tpu",))
+        matrix.make_matrix(kit, str(upstream.folder), devices=("tpu",))
 
 
 @pytest.fixture
@@ -66,17 +67,17 @@ def test_shards_are_joined_and_the_worst_decides(tmp_path: Path, kit: Path) -> N
     proved(tmp_path / "runs/one").save()
     failed = [*level_2_cases()[:2], case("raw", Arm.FIXED, "fail", "pass", verdict="failed")]
     proved(tmp_path / "runs/two", failed, Outcome.FAIL, device="ascend").save()
-    merged = merge.merge([tmp_path / "runs"], kit, REGISTRY, expected=expected(tmp_path, "emulator", "ascend"))
+    merged = merge.merge_runs([tmp_path / "runs"], kit, REGISTRY, expected=expected(tmp_path, "emulator", "ascend"))
     assert merged.outcome is Outcome.FAIL
     assert [(each.device, each.outcome) for each in merged.shards] == [("ascend", "fail"), ("emulator", "pass")]
-    merge.write(merged, tmp_path / "out")
+    merge.write_merged(merged, tmp_path / "out")
     assert Merged.model_validate_json((tmp_path / "out/merged.json").read_bytes()) == merged
     assert "| release/1 |" in (tmp_path / "out/merged.md").read_text()
 
 
 def test_a_shard_that_did_not_come_back_is_an_error(tmp_path: Path, kit: Path) -> None:
     proved(tmp_path / "runs/one").save()
-    merged = merge.merge([tmp_path / "runs"], kit, REGISTRY, expected=expected(tmp_path, "emulator", "ascend"))
+    merged = merge.merge_runs([tmp_path / "runs"], kit, REGISTRY, expected=expected(tmp_path, "emulator", "ascend"))
     assert merged.outcome is Outcome.ERROR
     assert "no run came back" in merged.shards[0].sentence
 
@@ -85,13 +86,13 @@ def test_a_shard_that_was_altered_is_an_error(tmp_path: Path, kit: Path) -> None
     folder = proved(tmp_path / "one")
     folder.save()
     (folder.path / "validate/0.json").write_text("better")
-    assert merge.merge([folder.path], kit, REGISTRY).outcome is Outcome.ERROR
+    assert merge.merge_runs([folder.path], kit, REGISTRY).outcome is Outcome.ERROR
 
 
 def test_nothing_to_join_is_an_error(tmp_path: Path, kit: Path) -> None:
     with pytest.raises(PlanError, match="no run to join"):
-        merge.merge([tmp_path], kit, REGISTRY)
-    merged = merge.merge([tmp_path], kit, REGISTRY, expected=expected(tmp_path, "emulator"))
+        merge.merge_runs([tmp_path], kit, REGISTRY)
+    merged = merge.merge_runs([tmp_path], kit, REGISTRY, expected=expected(tmp_path, "emulator"))
     assert merged.outcome is Outcome.ERROR
 
 
@@ -100,7 +101,7 @@ def test_hostile_words_of_a_shard_stay_words(tmp_path: Path, kit: Path) -> None:
     folder.pick(Outcome.PERSON)
     folder.stages[0] = folder.stages[0].model_copy(update={"sentence": "x | <img> @ann\n::error::y `"})
     folder.save()
-    text = render.merged(merge.merge([folder.path], kit, REGISTRY))
+    text = render.render_matrix(merge.merge_runs([folder.path], kit, REGISTRY))
     assert "<img>" not in text
     assert "@ann" not in text
     assert "\n::" not in text

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from backproof.adapters.github import Client, RefusedError, credentials
+from backproof.adapters.github import GitHubClient, RefusedError, read_credentials
 from backproof.adapters.github.marker import read_marker
 from backproof.app import execution
 from backproof.core.errors import BackproofError, ExitCode, GitHubError, HostError, NeedsReview, PlanError
@@ -20,7 +20,7 @@ from backproof.report import render
 from backproof.stages import REGISTRY
 from backproof.stages import publish as posting
 from backproof.upstream import publish
-from backproof.upstream.audit import Subject, examine
+from backproof.upstream.audit import Subject, examine_pull
 from backproof.upstream.publish.ready import must_hold
 from backproof.verdict import run_verdict
 from hypothesis import HealthCheck, given, settings
@@ -75,19 +75,19 @@ def saved(folder: Folder) -> Path:
     return folder.path
 
 
-def prepare(client: Client, path: Path, kit: Path, **options: Any) -> publish.Prepared:
-    return publish.prepare(client, publish.load(path, REGISTRY, kit), **options)
+def prepare(client: GitHubClient, path: Path, kit: Path, **options: Any) -> publish.Prepared:
+    return publish.prepare_comment(client, publish.load_publishable(path, REGISTRY, kit), **options)
 
 
-def post(client: Client, path: Path, kit: Path) -> str:
-    loaded = publish.load(path, REGISTRY, kit)
-    options = posting.Options(client=client, prepared=publish.prepare(client, loaded))
+def post(client: GitHubClient, path: Path, kit: Path) -> str:
+    loaded = publish.load_publishable(path, REGISTRY, kit)
+    options = posting.Options(client=client, prepared=publish.prepare_comment(client, loaded))
     record = execution.add_beside(path, lambda _: None, posting, options, kit=str(kit))
     assert isinstance(record, PublishRecord)
     return record.action
 
 
-def test_a_dry_run_writes_nothing(upstream_state: StandIn, client: Client, tmp_path: Path, kit: Path) -> None:
+def test_a_dry_run_writes_nothing(upstream_state: StandIn, client: GitHubClient, tmp_path: Path, kit: Path) -> None:
     path = saved(proved(tmp_path / "run"))
     before = {each: each.read_bytes() for each in path.rglob("*") if each.is_file()}
     prepared = prepare(client, path, kit)
@@ -97,7 +97,7 @@ def test_a_dry_run_writes_nothing(upstream_state: StandIn, client: Client, tmp_p
     assert {each: each.read_bytes() for each in path.rglob("*") if each.is_file()} == before
 
 
-def test_posted_and_kept_in_the_run(upstream_state: StandIn, client: Client, tmp_path: Path, kit: Path) -> None:
+def test_posted_and_kept_in_the_run(upstream_state: StandIn, client: GitHubClient, tmp_path: Path, kit: Path) -> None:
     path = saved(proved(tmp_path / "run"))
     assert post(client, path, kit) == "created"
     assert "PASS at level 2 (emulated)" in upstream_state.world.bodies(7)[0]
@@ -108,25 +108,25 @@ def test_posted_and_kept_in_the_run(upstream_state: StandIn, client: Client, tmp
     assert post(client, path, kit) == "kept", "publishing again changes nothing"
 
 
-def test_the_comment_is_drawn_up_anew(upstream_state: StandIn, client: Client, tmp_path: Path, kit: Path) -> None:
+def test_the_comment_is_drawn_up_anew(upstream_state: StandIn, client: GitHubClient, tmp_path: Path, kit: Path) -> None:
     path = saved(proved(tmp_path / "run"))
     (path / "comment.md").write_text("verified on 64 devices by me")
     assert "64 devices" not in prepare(client, path, kit).draft.body
 
 
-def test_a_fail_may_be_said(upstream_state: StandIn, client: Client, tmp_path: Path, kit: Path) -> None:
+def test_a_fail_may_be_said(upstream_state: StandIn, client: GitHubClient, tmp_path: Path, kit: Path) -> None:
     cases = [*level_2_cases()[:2], case("raw", Arm.FIXED, "fail", "pass", verdict="failed")]
     path = saved(proved(tmp_path / "run", cases, Outcome.FAIL))
     assert "FAIL" in prepare(client, path, kit).draft.body
 
 
-def refusal(client: Client, path: Path, kit: Path) -> BackproofError:
+def refusal(client: GitHubClient, path: Path, kit: Path) -> BackproofError:
     with pytest.raises((HostError, NeedsReview, PlanError)) as caught:
         prepare(client, path, kit)
     return caught.value
 
 
-def test_altered_evidence_is_refused(upstream_state: StandIn, client: Client, tmp_path: Path, kit: Path) -> None:
+def test_altered_evidence_is_refused(upstream_state: StandIn, client: GitHubClient, tmp_path: Path, kit: Path) -> None:
     path = saved(proved(tmp_path / "run"))
     (path / "validate/0.json").write_text("better")
     error = refusal(client, path, kit)
@@ -136,7 +136,7 @@ def test_altered_evidence_is_refused(upstream_state: StandIn, client: Client, tm
 
 
 def test_a_level_that_the_evidence_does_not_carry_is_refused(
-    upstream_state: StandIn, client: Client, tmp_path: Path, kit: Path
+    upstream_state: StandIn, client: GitHubClient, tmp_path: Path, kit: Path
 ) -> None:
     path = saved(proved(tmp_path / "run"))
     run = json.loads((path / "run.json").read_text())
@@ -145,14 +145,18 @@ def test_a_level_that_the_evidence_does_not_carry_is_refused(
     assert "says level 3, its evidence carries 2" in error.what
 
 
-def test_could_not_tell_is_not_for_upstream(upstream_state: StandIn, client: Client, tmp_path: Path, kit: Path) -> None:
+def test_could_not_tell_is_not_for_upstream(
+    upstream_state: StandIn, client: GitHubClient, tmp_path: Path, kit: Path
+) -> None:
     folder = Folder(tmp_path / "run")
     folder.pick()
     folder.stage("validate", Outcome.ERROR, "no device")
     assert refusal(client, saved(folder), kit).exit_code is ExitCode.PERSON
 
 
-def test_a_run_of_an_older_tip_is_refused(upstream_state: StandIn, client: Client, tmp_path: Path, kit: Path) -> None:
+def test_a_run_of_an_older_tip_is_refused(
+    upstream_state: StandIn, client: GitHubClient, tmp_path: Path, kit: Path
+) -> None:
     upstream_state.world.branches["release/1"] = "9" * 40
     error = refusal(client, saved(proved(tmp_path / "run")), kit)
     assert error.exit_code is ExitCode.PERSON
@@ -160,7 +164,7 @@ def test_a_run_of_an_older_tip_is_refused(upstream_state: StandIn, client: Clien
 
 
 def test_commits_that_upstream_does_not_have_are_refused(
-    upstream_state: StandIn, client: Client, tmp_path: Path, kit: Path
+    upstream_state: StandIn, client: GitHubClient, tmp_path: Path, kit: Path
 ) -> None:
     upstream_state.world.pull_commits[7] = ["8" * 40]
     assert "reconstruction" in refusal(client, saved(proved(tmp_path / "run")), kit).why
@@ -168,32 +172,32 @@ def test_commits_that_upstream_does_not_have_are_refused(
 
 @pytest.mark.parametrize("facts", [{"locked": True}, {"state": "closed"}])
 def test_a_locked_or_closed_conversation_is_left_alone(
-    upstream_state: StandIn, client: Client, tmp_path: Path, kit: Path, facts: dict[str, Any]
+    upstream_state: StandIn, client: GitHubClient, tmp_path: Path, kit: Path, facts: dict[str, Any]
 ) -> None:
     upstream_state.world.pulls[7].update(facts)
     assert refusal(client, saved(proved(tmp_path / "run")), kit).exit_code is ExitCode.ERROR
 
 
 def test_a_merged_backport_still_gets_its_proof(
-    upstream_state: StandIn, client: Client, tmp_path: Path, kit: Path
+    upstream_state: StandIn, client: GitHubClient, tmp_path: Path, kit: Path
 ) -> None:
     upstream_state.world.pulls[7].update(state="closed", merged=True, merged_at="2026-01-01T00:00:00Z")
     assert prepare(client, saved(proved(tmp_path / "run")), kit).intent.action == "create"
 
 
-def test_another_kit_is_refused(client: Client, tmp_path: Path, kit: Path) -> None:
+def test_another_kit_is_refused(client: GitHubClient, tmp_path: Path, kit: Path) -> None:
     (kit / "plan.toml").write_text((kit / "plan.toml").read_text().replace('"small"', '"other"', 1))
     assert refusal(client, saved(proved(tmp_path / "run")), kit).exit_code is ExitCode.USAGE
 
 
 @pytest.mark.parametrize("content", ["", "{", '{"schema_version": 99}', "[]", "\x00" * 10])
-def test_a_run_that_cannot_be_read_is_refused(client: Client, tmp_path: Path, kit: Path, content: str) -> None:
+def test_a_run_that_cannot_be_read_is_refused(client: GitHubClient, tmp_path: Path, kit: Path, content: str) -> None:
     (tmp_path / "run").mkdir()
     (tmp_path / "run/run.json").write_text(content)
     assert refusal(client, tmp_path / "run", kit).exit_code is ExitCode.USAGE
 
 
-def test_evidence_outside_the_run_folder_is_not_read(client: Client, tmp_path: Path, kit: Path) -> None:
+def test_evidence_outside_the_run_folder_is_not_read(client: GitHubClient, tmp_path: Path, kit: Path) -> None:
     path = saved(proved(tmp_path / "run"))
     secret = tmp_path / "secret"
     secret.write_bytes((path / "validate/0.json").read_bytes())
@@ -203,34 +207,38 @@ def test_evidence_outside_the_run_folder_is_not_read(client: Client, tmp_path: P
 
 
 def test_without_a_token_the_dry_run_still_tells(
-    upstream_state: StandIn, connected: Callable[..., Client], tmp_path: Path, kit: Path
+    upstream_state: StandIn, connected: Callable[..., GitHubClient], tmp_path: Path, kit: Path
 ) -> None:
     nobody = connected(upstream_state, token=None)
-    loaded = publish.load(saved(proved(tmp_path / "run")), REGISTRY, kit)
-    prepared = publish.prepare(nobody, loaded)
+    loaded = publish.load_publishable(saved(proved(tmp_path / "run")), REGISTRY, kit)
+    prepared = publish.prepare_comment(nobody, loaded)
     assert prepared.intent.action == "create"
     with pytest.raises(GitHubError, match="no token"):
-        publish.publish(nobody, prepared)
+        publish.post_comment(nobody, prepared)
 
 
-def test_the_audit_is_part_of_the_comment(upstream_state: StandIn, client: Client, tmp_path: Path, kit: Path) -> None:
+def test_the_audit_is_part_of_the_comment(
+    upstream_state: StandIn, client: GitHubClient, tmp_path: Path, kit: Path
+) -> None:
     upstream_state.world.pulls[7]["body"] = "No separate run was performed; CI is the vehicle. Tested on Atlas 800I A3."
     folder = proved(tmp_path / "run")
-    record = examine(client, Subject(repo="example/project", pull=7))
+    record = examine_pull(client, Subject(repo="example/project", pull=7))
     folder.stage("audit", evidence=(folder.record("audit", record),))
     body = prepare(client, saved(folder), kit).draft.body
     assert "The pull request says, of itself: No separate run was performed" in body
     assert "A3" not in body, "below level 3 no word of hardware, not even quoted"
 
 
-def test_an_audit_alone_is_no_pass(upstream_state: StandIn, client: Client, tmp_path: Path, kit: Path) -> None:
+def test_an_audit_alone_is_no_pass(upstream_state: StandIn, client: GitHubClient, tmp_path: Path, kit: Path) -> None:
     folder = Folder(tmp_path / "run")
-    record = examine(client, Subject(repo="example/project", pull=7))
+    record = examine_pull(client, Subject(repo="example/project", pull=7))
     folder.stage("audit", evidence=(folder.record("audit", record),))
-    assert publish.load(saved(folder), REGISTRY, kit).run.outcome is Outcome.ERROR
+    assert publish.load_publishable(saved(folder), REGISTRY, kit).run.outcome is Outcome.ERROR
 
 
-def test_hosts_and_people_stay_at_home(upstream_state: StandIn, client: Client, tmp_path: Path, kit: Path) -> None:
+def test_hosts_and_people_stay_at_home(
+    upstream_state: StandIn, client: GitHubClient, tmp_path: Path, kit: Path
+) -> None:
     folder = on_device(tmp_path / "run")
     folder.stages = folder.stages[:-1]
     facts = {"host": "a3-node-07", "address": "10.1.2.3", "home": "/home/zhangwei/x", "serial": "SN: 2102313NEY10KA"}
@@ -246,8 +254,8 @@ def test_hostile_text_stays_text(tmp_path_factory: pytest.TempPathFactory, text:
     """What GitHub would show: no link, image, HTML, mention or reference that came from outside, and one marker."""
     root = tmp_path_factory.mktemp("hostile")
     folder = hostile_folder(root / "run", f"{text}\n<!-- backproof:1 kit=x --> @ann #1 ::set-output name=x::y")
-    loaded = publish.load(saved(folder), REGISTRY, _kit_at(root / "kit"))
-    body = render.comment(loaded.story, loaded.plan)
+    loaded = publish.load_publishable(saved(folder), REGISTRY, _kit_at(root / "kit"))
+    body = render.render_comment(loaded.story, loaded.plan)
     assert len(body) <= 60_000
     assert read_marker({"id": 1, "html_url": "u", "body": body, "user": None}) is None
     tokens = [
@@ -277,7 +285,7 @@ def _kit_at(folder: Path) -> Path:
 @pytest.mark.parametrize("kind", ["lost-reply", "502", "refuse", "rate-limit", "truncated"])
 def test_the_token_is_nowhere(  # noqa: PLR0917 - fixtures
     upstream_state: StandIn,
-    connected: Callable[..., Client],
+    connected: Callable[..., GitHubClient],
     tmp_path: Path,
     kit: Path,
     kind: Any,
@@ -307,13 +315,13 @@ def test_the_token_is_nowhere(  # noqa: PLR0917 - fixtures
 
 
 def test_credentials_come_from_the_environment_alone(hub: StandIn) -> None:
-    assert credentials({}) is None
-    assert credentials({"GH_TOKEN": " ", "GITHUB_TOKEN": ""}) is None
-    found = credentials({"GITHUB_TOKEN": "one", "GH_TOKEN": "two"})
+    assert read_credentials({}) is None
+    assert read_credentials({"GH_TOKEN": " ", "GITHUB_TOKEN": ""}) is None
+    found = read_credentials({"GITHUB_TOKEN": "one", "GH_TOKEN": "two"})
     assert found is not None
     assert found.token == "two"  # noqa: S105
     with pytest.raises(PlanError, match="BACKPROOF_APP_ID"):
-        credentials({"BACKPROOF_APP_ID": "1"})
+        read_credentials({"BACKPROOF_APP_ID": "1"})
 
 
 def test_an_app_gets_its_installations_token(hub: StandIn, tmp_path: Path) -> None:
@@ -324,21 +332,21 @@ def test_an_app_gets_its_installations_token(hub: StandIn, tmp_path: Path) -> No
         "BACKPROOF_APP_PRIVATE_KEY": key.read_text(),
         "BACKPROOF_APP_INSTALLATION": "34",
     }
-    app = Client(auth=credentials(env), base_url=hub.url, pause=0)
-    assert app.viewer() == "an-app[bot]"
+    app = GitHubClient(auth=read_credentials(env), base_url=hub.url, pause=0)
+    assert app.get_login() == "an-app[bot]"
     assert "/app/installations/34/access_tokens" in hub.made("POST")
 
 
-def test_a_wrong_token_is_told(hub: StandIn, connected: Callable[..., Client]) -> None:
+def test_a_wrong_token_is_told(hub: StandIn, connected: Callable[..., GitHubClient]) -> None:
     with pytest.raises(RefusedError, match="whose token") as caught:
-        connected(hub, token="wrong-token-000000").viewer()  # noqa: S106
+        connected(hub, token="wrong-token-000000").get_login()  # noqa: S106
     assert "GH_TOKEN" in caught.value.next_step
 
 
 def test_a_run_that_was_killed_says_nothing_that_could_be_posted(tmp_path: Path, kit: Path) -> None:
     folder = proved(tmp_path / "run")
-    folder.ledger.save_run(run_verdict.unfinished(folder.run))
-    loaded = publish.load(tmp_path / "run", REGISTRY, kit)
+    folder.ledger.save_run(run_verdict.mark_unfinished(folder.run))
+    loaded = publish.load_publishable(tmp_path / "run", REGISTRY, kit)
     assert (loaded.run.outcome, loaded.run.level) == (Outcome.RUNNING, None)
     with pytest.raises(NeedsReview, match="no verdict") as caught:
         must_hold(loaded)

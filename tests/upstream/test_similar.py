@@ -12,13 +12,13 @@ from backproof.upstream import similar
 from stories import plan as story_plan
 
 if TYPE_CHECKING:
-    from backproof.adapters.github import Client
+    from backproof.adapters.github import GitHubClient
     from server import StandIn
 
 TITLE = "GLM5Next CausalConv1d: padded decode rows (NPU error 507011)"
 _FIRST = {"file": "a.log", "line": 3, "kind": "mte-out-of-range", "rule": "", "text": "MTE error, FULL_DECODE_ONLY"}
-_NONE = ("why", "chain", "scene_lines", "pointer_lines", "echo_lines", "noise_lines", "unknown_lines", "pointers")
-SCENE = {
+_NONE = ("why", "chain", "detail_lines", "pointer_lines", "secondary_lines", "noise_lines", "unknown_lines", "pointers")
+TRIAGE = {
     **dict.fromkeys((*_NONE, "ranks", "distribution", "timeline", "notes"), ()),
     **dict.fromkeys(("verdict", "advice"), "x"),
     **dict.fromkeys(("device", "rank", "server"), None),
@@ -26,10 +26,10 @@ SCENE = {
     "files": 1,
     "bytes": 1,
     "lists_complete": True,
-    "schema_version": 1,
-    "outcome": "first-scene",
+    "schema_version": 2,
+    "outcome": "first-fault",
     "confidence": "high",
-    "first_scene": {**_FIRST, "time": None},
+    "first_fault": {**_FIRST, "time": None},
     "kernel": "gather_conv_state",
     "code": "507011",
     "codes": [{"table": "ts", "code": "0x91", "meaning": "", "source": ""}],
@@ -44,16 +44,16 @@ ISSUES = [
 
 
 @pytest.fixture
-def scene(tmp_path: Path) -> Path:
+def fault(tmp_path: Path) -> Path:
     path = tmp_path / "triage.json"
-    path.write_text(json.dumps(SCENE))
+    path.write_text(json.dumps(TRIAGE))
     return path
 
 
-def test_ranked_by_what_is_shared_with_why(hub: StandIn, client: Client, scene: Path) -> None:
+def test_ranked_by_what_is_shared_with_why(hub: StandIn, client: GitHubClient, fault: Path) -> None:
     hub.world.issues = ISSUES
-    wanted = similar.fingerprint(story_plan(title=TITLE), scene)
-    rows = similar.search(client, "example/project", wanted)
+    wanted = similar.make_fingerprint(story_plan(title=TITLE), fault)
+    rows = similar.search_similar(client, "example/project", wanted)
     assert [each.number for each in rows] == [18878, 16828, 8992, 15903]
     assert rows[0].stars == "★★★"
     assert rows[0].shared == (
@@ -66,22 +66,22 @@ def test_ranked_by_what_is_shared_with_why(hub: StandIn, client: Client, scene: 
     assert rows[3].differs == ("code 507035",)
 
 
-def test_the_calls_are_bounded(hub: StandIn, client: Client, scene: Path) -> None:
-    wanted = similar.fingerprint(story_plan(title=TITLE), scene, model="M" * 300, mode="A_B repo:other/x OR")
-    similar.search(client, "example/project", wanted)
+def test_the_calls_are_bounded(hub: StandIn, client: GitHubClient, fault: Path) -> None:
+    wanted = similar.make_fingerprint(story_plan(title=TITLE), fault, model="M" * 300, mode="A_B repo:other/x OR")
+    similar.search_similar(client, "example/project", wanted)
     searches = [each.query["q"] for each in hub.requests if each.path == "/search/issues"]
     assert len(searches) <= similar.SEARCHES
     assert all(each.count("repo:") == 1 for each in searches), "nothing in a log line becomes a qualifier"
 
 
 def test_without_logs_the_plan_says_what_it_knows() -> None:
-    wanted = similar.fingerprint(story_plan(title=TITLE), None)
+    wanted = similar.make_fingerprint(story_plan(title=TITLE), None)
     assert (wanted.codes, wanted.model) == (("507011",), "GLM5Next")
 
 
 def test_nothing_to_search_by_is_told(tmp_path: Path) -> None:
     with pytest.raises(PlanError, match="nothing to search by"):
-        similar.fingerprint(story_plan(title="A small backport"), None)
+        similar.make_fingerprint(story_plan(title="A small backport"), None)
     (tmp_path / "x.json").write_text("{")
-    with pytest.raises(PlanError, match="no first scene"):
-        similar.fingerprint(story_plan(), tmp_path / "x.json")
+    with pytest.raises(PlanError, match="no first fault"):
+        similar.make_fingerprint(story_plan(), tmp_path / "x.json")

@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 from backproof.core.model import Arm, Outcome
 from backproof.devices.ascend.session import log_environment
-from backproof.devices.lent_packages import carried
+from backproof.devices.lent_packages import link_packages
+from backproof.devices.protocol import ProcessSetup
 from backproof.kit.serving import UpstreamTests
 from backproof.records.upstream_tests import ArmTests, OwnTest
 from backproof.upstream_tests import compare
@@ -86,18 +87,21 @@ class Repository:
             env={"PYTHONPATH": str(self.site), "COUNTER": str(self.work / f"{arm}.counter")},
             root=self.root,
             work=work,
-            carried=carried(self.work),
+            carried=link_packages(self.work),
             files=tuple(hashes),
             select=plan.select,
             timeout=plan.timeout,
         )
 
-        def logs(name: str) -> dict[str, str]:
-            (work / f"{name}.logs").mkdir(parents=True)
-            return log_environment(work / f"{name}.logs")
+        def prepare(name: str) -> ProcessSetup:
+            logs = work / f"{name}.logs"
+            logs.mkdir(parents=True)
+            return ProcessSetup(env=log_environment(logs), logs=logs)
 
         self.work.mkdir(exist_ok=True)
-        return run_arm(ArmJob(plan=plan, test_job=test_job, arm=arm, hashes=hashes, logs=logs, say=lambda _: None))
+        return run_arm(
+            ArmJob(plan=plan, test_job=test_job, arm=arm, hashes=hashes, prepare=prepare, say=lambda _: None)
+        )
 
 
 @pytest.fixture
@@ -105,8 +109,8 @@ def repository(tmp_path: Path) -> Repository:
     return Repository(tmp_path)
 
 
-def outcomes(found: ArmTests) -> dict[str, str]:
-    return {each.test.partition("::")[2]: each.outcome for each in found.tests}
+def outcomes(arm: ArmTests) -> dict[str, str]:
+    return {test.test.partition("::")[2]: test.outcome for test in arm.tests}
 
 
 def test_both_arms_with_a_crash_a_flaky_test_and_a_first_fault(repository: Repository) -> None:
@@ -120,14 +124,14 @@ def test_both_arms_with_a_crash_a_flaky_test_and_a_first_fault(repository: Repos
         "test_skipped": "skipped",
         "test_flaky": "passed",
     }
-    crashed = next(each for each in base.tests if each.outcome == "crashed")
+    crashed = next(test for test in base.tests if test.outcome == "crashed")
     assert "signal SIGABRT" in crashed.message
     assert crashed.first_fault is not None
     assert crashed.first_fault.kind == "mte-out-of-range"
     assert (crashed.runs, crashed.bad) == (2, 2)
     assert base.strange == fixed.strange == ""
-    said = {each.test.partition("::")[2]: each.verdict for each in compare.compare_arms([base, fixed])}
-    assert said == {
+    verdicts = {test.test.partition("::")[2]: test.verdict for test in compare.compare_arms([base, fixed])}
+    assert verdicts == {
         "test_fine": "fine",
         "test_rows": "mended",
         "TestGraph::test_replay[False]": "fine",
@@ -144,38 +148,38 @@ def test_both_arms_with_a_crash_a_flaky_test_and_a_first_fault(repository: Repos
 
 
 def test_other_code_than_the_arms_says_nothing_of_it(repository: Repository) -> None:
-    found = repository.run(Arm.FIXED, hashes={str(repository.file): "0" * 64}, select=["tests/test_ops.py::test_fine"])
-    assert "not the code of this arm" in found.strange
-    assert compare.judge_tests([found], compare.compare_arms([found]), "")[0] is Outcome.ERROR
+    arm = repository.run(Arm.FIXED, hashes={str(repository.file): "0" * 64}, select=["tests/test_ops.py::test_fine"])
+    assert "not the code of this arm" in arm.strange
+    assert compare.judge_tests([arm], compare.compare_arms([arm]), "")[0] is Outcome.ERROR
 
 
 def test_what_hangs_is_stopped_and_its_time_is_not_paid_twice(repository: Repository) -> None:
     repository.write(
         "test_hang.py", "import demo_target, time\ndef test_it():\n    time.sleep(60)\ndef test_b():\n    pass\n"
     )
-    found = repository.run(Arm.FIXED, select=["tests/test_hang.py"], timeout=5, repeats=5)
-    first, second = found.tests
+    arm = repository.run(Arm.FIXED, select=["tests/test_hang.py"], timeout=5, repeats=5)
+    first, second = arm.tests
     assert (first.outcome, first.runs, second.outcome) == ("hung", 1, "passed")
 
 
 def test_a_process_that_dies_at_import_loses_its_file_only(repository: Repository) -> None:
     repository.write("test_dead.py", "import demo_target, os\nos._exit(9)\n")
-    found = repository.run(Arm.FIXED, select=["tests/test_dead.py", "tests/test_ops.py::test_fine"])
-    dead, fine = found.tests
+    arm = repository.run(Arm.FIXED, select=["tests/test_dead.py", "tests/test_ops.py::test_fine"])
+    dead, fine = arm.tests
     assert (dead.outcome, fine.outcome) == ("not-run", "passed")
     assert "ended with code 9 outside any test" in dead.message
-    assert compare.judge_tests([found], compare.compare_arms([found]), "")[0] is Outcome.ERROR
+    assert compare.judge_tests([arm], compare.compare_arms([arm]), "")[0] is Outcome.ERROR
 
 
 def test_nothing_selected_is_an_error(repository: Repository) -> None:
-    found = repository.run(Arm.FIXED, select=["tests/test_ops.py::test_skipped"])
-    assert found.strange == "no test ran (1 selected)"
+    arm = repository.run(Arm.FIXED, select=["tests/test_ops.py::test_skipped"])
+    assert arm.strange == "no test ran (1 selected)"
 
 
 def test_the_repositorys_package_does_not_shadow_the_installed_one(repository: Repository) -> None:
     repository.write("demo_target.py", "ROWS = 'not the installed one'\n")
-    found = repository.run(Arm.FIXED, select=["tests/test_ops.py::test_rows"])
-    assert outcomes(found) == {"test_rows": "passed"}
+    arm = repository.run(Arm.FIXED, select=["tests/test_ops.py::test_rows"])
+    assert outcomes(arm) == {"test_rows": "passed"}
 
 
 def of(test: str, outcome: str, runs: int = 1, bad: int = 0) -> OwnTest:
@@ -194,11 +198,13 @@ def of(test: str, outcome: str, runs: int = 1, bad: int = 0) -> OwnTest:
         (of("t", "passed"), of("t", "not-run", 0), "unknown", Outcome.ERROR),
     ],
 )
-def test_arms_held_against_each_other(base: OwnTest | None, fixed: OwnTest, verdict: str, outcome: Outcome) -> None:
+def test_the_arms_of_one_test_are_compared(
+    base: OwnTest | None, fixed: OwnTest, verdict: str, outcome: Outcome
+) -> None:
     arms = [ArmTests(arm=Arm.BASE, tests=(base,) if base else ()), ArmTests(arm=Arm.FIXED, tests=(fixed,))]
-    (found,) = compare.compare_arms(arms)
-    assert found.verdict == verdict
-    assert compare.judge_tests(arms, [found], "")[0] is outcome
+    (compared,) = compare.compare_arms(arms)
+    assert compared.verdict == verdict
+    assert compare.judge_tests(arms, [compared], "")[0] is outcome
 
 
 def test_junit_is_red_only_where_the_backport_or_the_run_is_wrong() -> None:
@@ -209,7 +215,7 @@ def test_junit_is_red_only_where_the_backport_or_the_run_is_wrong() -> None:
         ArmTests(arm=Arm.FIXED, tests=(bad, both, flaky, of("m", "passed"), of("h", "hung", 1, 1))),
     ]
     suites = ET.fromstring(compare.build_junit(arms, compare.compare_arms(arms)))  # noqa: S314 - our own text
-    assert [each.get("name") for each in suites] == [
+    assert [suite.get("name") for suite in suites] == [
         "the target's own tests on base",
         "the target's own tests on fixed",
     ]
@@ -217,9 +223,9 @@ def test_junit_is_red_only_where_the_backport_or_the_run_is_wrong() -> None:
     assert len(red) == 1
     assert red[0].startswith("test_x[")
     assert [case.get("classname") for suite in suites for case in suite if case.find("error") is not None] == ["h"]
-    said = {case.get("classname"): case.findtext("system-out") or "" for case in suites[1]}
-    assert "flaky: failed 1 of 3 runs" in said["f"]
-    assert "without the backport, too" in said["b"]
+    outputs = {case.get("classname"): case.findtext("system-out") or "" for case in suites[1]}
+    assert "flaky: failed 1 of 3 runs" in outputs["f"]
+    assert "without the backport, too" in outputs["b"]
 
 
 def test_names_in_junit() -> None:

@@ -10,19 +10,19 @@ from backproof.core.model import Evidence, Finding, Outcome
 from backproof.devices.check_result import CheckResult, Launch
 from backproof.install.interpreter import (
     CachedFile,
-    Copy,
     DistributionFacts,
     InterpreterFacts,
+    ModuleCopy,
     ModuleFacts,
     PathEntry,
     ProbeFacts,
 )
 from backproof.install.overlay.journal import NOT_A_FILE
 from backproof.records.proof import Claim, InstalledFile
-from backproof.verdict.claims.complete import complete
+from backproof.verdict.claims.complete import judge_complete
 from backproof.verdict.claims.lines import ChangedLines, changed_lines
-from backproof.verdict.claims.loaded import Wanted, loaded
-from backproof.verdict.claims.reached import LineReach, ReachRecord, Seen, Subject, claim, reach
+from backproof.verdict.claims.loaded import Wanted, judge_loaded
+from backproof.verdict.claims.reached import LineReach, ReachRecord, Seen, Subject, compute_reach, judge_reached
 
 RELEASE, PATCHED, OTHER = "1122334455667788" * 4, "0123456789abcdef" * 4, "fedcba9876543210" * 4
 EVIDENCE = (Evidence(path="verify/found.json", sha256="e" * 64, claim="what was found", command="look"),)
@@ -49,7 +49,7 @@ def _note(text: str, where: str = "") -> Finding:
 def test_complete_when_each_file_is_its_blob_and_the_deleted_one_is_gone() -> None:
     files = (_file("a.py"), _file("new.py", before=None), _file("gone.py", after=None))
     found = {"src/a.py": PATCHED, "src/new.py": PATCHED, "src/gone.py": None}
-    assert complete(files, found, evidence=EVIDENCE) == Claim(
+    assert judge_complete(files, found, evidence=EVIDENCE) == Claim(
         name="complete",
         sentence="all 3 files of the patch are installed, each equal to its git blob",
         outcome=Outcome.PASS,
@@ -58,9 +58,9 @@ def test_complete_when_each_file_is_its_blob_and_the_deleted_one_is_gone() -> No
 
 
 def test_one_file_is_told_as_one() -> None:
-    whole = complete((_file("a.py"),), {"src/a.py": PATCHED}, evidence=EVIDENCE)
+    whole = judge_complete((_file("a.py"),), {"src/a.py": PATCHED}, evidence=EVIDENCE)
     assert whole.sentence == "the one file of the patch is installed, equal to its git blob"
-    without = complete((_file("a.py"),), {"src/a.py": RELEASE}, evidence=EVIDENCE)
+    without = judge_complete((_file("a.py"),), {"src/a.py": RELEASE}, evidence=EVIDENCE)
     assert without.sentence == "1 of 1 file lacks the patch: src/a.py"
 
 
@@ -81,7 +81,7 @@ def test_each_file_that_is_not_its_blob_is_said_with_what_it_is_instead() -> Non
         "src/right.py": PATCHED,
         "src/linked.py": NOT_A_FILE,
     }
-    assert complete(files, found, evidence=EVIDENCE) == Claim(
+    assert judge_complete(files, found, evidence=EVIDENCE) == Claim(
         name="complete",
         sentence="5 of 6 files lack the patch: src/a.py, src/gone.py, src/old.py, src/odd.py, src/linked.py",
         outcome=Outcome.FAIL,
@@ -97,7 +97,7 @@ def test_each_file_that_is_not_its_blob_is_said_with_what_it_is_instead() -> Non
 
 
 def test_no_file_at_all_is_an_error_and_no_pass() -> None:
-    assert complete((), {}, evidence=EVIDENCE) == Claim(
+    assert judge_complete((), {}, evidence=EVIDENCE) == Claim(
         name="complete",
         sentence="no file of the patch is installed: nothing can be told",
         outcome=Outcome.ERROR,
@@ -240,9 +240,9 @@ OF_KERNEL = b"def kernel(x):\n    y = x\n    return y\n"
 def _ways(*launches: Launch, executed: tuple[int, ...] = ()) -> str:
     """One letter per line with code (1, 3, 4, 5, 7, 8): executed, launched, not reached."""
     seen = Seen()
-    seen.add(CheckResult(schema=2, nonce="n", reached={"/site/k.py": executed}, launches=launches))
+    seen.add_result(CheckResult(schema=2, nonce="n", reached={"/site/k.py": executed}, launches=launches))
     subject = Subject(path="k.py", installed="/site/k.py", before=None, after=KERNEL)
-    found = reach([subject], seen, checks=("c",), same_python=True)
+    found = compute_reach([subject], seen, checks=("c",), same_python=True)
     assert [each.line for each in found.lines] == [1, 3, 4, 5, 7, 8]
     return "".join(each.way[0] for each in found.lines)
 
@@ -263,8 +263,8 @@ def test_a_launch_stands_for_the_lines_of_its_source_and_for_no_other() -> None:
 
 def test_every_line_has_its_way_and_every_file_its_place_in_the_record() -> None:
     seen = Seen()
-    seen.add(CheckResult(schema=2, nonce="n", reached={"/site/a.py": (1,), "/site/b.py": (2,)}))
-    seen.add(CheckResult(schema=2, nonce="n", reached={"/site/a.py": (3,)}))
+    seen.add_result(CheckResult(schema=2, nonce="n", reached={"/site/a.py": (1,), "/site/b.py": (2,)}))
+    seen.add_result(CheckResult(schema=2, nonce="n", reached={"/site/a.py": (3,)}))
     after = b"a = 1\nb = 2\nc = 3\n"
     subjects = [
         Subject(path="src/a.py", installed="/site/a.py", before=b"b = 2\n", after=after),
@@ -272,7 +272,7 @@ def test_every_line_has_its_way_and_every_file_its_place_in_the_record() -> None
         Subject(path="src/said.py", installed="/site/said.py", before=b"a = 1\n", after=b"a = 1\n# so\n"),
         Subject(path="src/b.py", installed="/site/b.py", before=None, after=after),
     ]
-    assert reach(subjects, seen, checks=["one", "two"], same_python=True) == ReachRecord(
+    assert compute_reach(subjects, seen, checks=["one", "two"], same_python=True) == ReachRecord(
         checks=("one", "two"),
         lines=(
             LineReach(path="src/a.py", line=1, way="executed"),
@@ -289,9 +289,9 @@ def test_every_line_has_its_way_and_every_file_its_place_in_the_record() -> None
 def test_under_another_python_a_case_that_did_not_match_stays_unreached() -> None:
     """One line of a statement stands for the others of it; the lines of another case are no lines of it."""
     seen = Seen()
-    seen.add(CheckResult(schema=2, nonce="n", reached={"/site/m.py": (1, 2, 3, 4)}))
+    seen.add_result(CheckResult(schema=2, nonce="n", reached={"/site/m.py": (1, 2, 3, 4)}))
     subject = Subject(path="m.py", installed="/site/m.py", before=None, after=MATCHED)
-    found = reach([subject], seen, checks=("c",), same_python=False)
+    found = compute_reach([subject], seen, checks=("c",), same_python=False)
     assert {each.line: each.way for each in found.lines if each.way != "executed"} == {
         5: "not reached",
         6: "not reached",
@@ -378,12 +378,12 @@ EIGHT = "a.py:1, a.py:2, a.py:3, a.py:4, a.py:5, a.py:6, a.py:7, a.py:8"
 def test_what_is_said_of_the_reached_lines(
     record: ReachRecord, outcome: Outcome, sentence: str, findings: tuple[Finding, ...]
 ) -> None:
-    assert claim(record, evidence=EVIDENCE) == Claim(
+    assert judge_reached(record, evidence=EVIDENCE) == Claim(
         name="reached", sentence=sentence, outcome=outcome, findings=findings, evidence=EVIDENCE
     )
 
 
-def _copy(origin: str = HERE, sha256: str = PATCHED, **more: Any) -> Copy:
+def _copy(origin: str = HERE, sha256: str = PATCHED, **more: Any) -> ModuleCopy:
     plain: dict[str, Any] = {
         "loader": "importlib._bootstrap_external.SourceFileLoader",
         "entry": "/site",
@@ -391,7 +391,7 @@ def _copy(origin: str = HERE, sha256: str = PATCHED, **more: Any) -> Copy:
         "detail": "/site",
         "cached": None,
     }
-    return Copy(origin=origin, sha256=sha256, **{**plain, **more})
+    return ModuleCopy(origin=origin, sha256=sha256, **{**plain, **more})
 
 
 def _cached(kind: str, *, used: bool = True, same: bool | None = True) -> CachedFile:
@@ -400,7 +400,11 @@ def _cached(kind: str, *, used: bool = True, same: bool | None = True) -> Cached
 
 
 def _module(
-    winner: Copy | None, *others: Copy, name: str = "demo.conv", loaded_from: str = "", problems: tuple[str, ...] = ()
+    winner: ModuleCopy | None,
+    *others: ModuleCopy,
+    name: str = "demo.conv",
+    loaded_from: str = "",
+    problems: tuple[str, ...] = (),
 ) -> ModuleFacts:
     path = f"src/{name.replace('.', '/')}.py"
     return ModuleFacts(name=name, path=path, winner=winner, others=others, loaded=loaded_from, problems=problems)
@@ -562,7 +566,7 @@ AHEAD = f"{SHADOW} (from PYTHONPATH /first) stands before the patched file on sy
 )
 def test_what_is_said_of_a_module(module: ModuleFacts, sha256: str | None, findings: tuple[Finding, ...]) -> None:
     bad = [each.text for each in findings if each.severity == "fail"]
-    assert loaded(_facts(module), _wanted(sha256), more=(), evidence=EVIDENCE) == Claim(
+    assert judge_loaded(_facts(module), _wanted(sha256), more=(), evidence=EVIDENCE) == Claim(
         name="loaded",
         sentence=f"not the patched code would be loaded: {bad[0]}"
         if bad
@@ -579,7 +583,7 @@ def test_what_is_said_of_a_module(module: ModuleFacts, sha256: str | None, findi
 def test_an_entry_of_the_path_counts_where_it_is_first(path: tuple[str, ...]) -> None:
     """Entries that are there twice move nothing: what stands behind the patched file, or nowhere, is only a note."""
     copies = (_copy(SHADOW, RELEASE, **FIRST), _copy("/e/conv.py", RELEASE, **FINDER))
-    found = loaded(_facts(_module(_copy(), *copies), path=path), _wanted(), more=(), evidence=())
+    found = judge_loaded(_facts(_module(_copy(), *copies), path=path), _wanted(), more=(), evidence=())
     assert [each.severity for each in found.findings] == ["note", "note"]
 
 
@@ -592,7 +596,7 @@ def test_the_first_of_several_failures_is_the_sentence_and_each_is_said_once() -
     )
     more = (_warning("an old process", "python"), _fail("demo.more would not be found by the import system", "late"))
     wanted = _wanted(PATCHED, "demo.conv", "demo.rows", "demo.more")
-    assert loaded(_facts(*modules), wanted, more=more, evidence=EVIDENCE) == Claim(
+    assert judge_loaded(_facts(*modules), wanted, more=more, evidence=EVIDENCE) == Claim(
         name="loaded",
         sentence="not the patched code would be loaded: demo.rows would not be found by the import system",
         outcome=Outcome.FAIL,
@@ -617,7 +621,8 @@ def test_what_is_said_of_the_installations_of_the_distribution() -> None:
     one = _distribution("1.0", "/site")
     more = (_distribution("0.9", "/old", editable=True), _distribution("2.0", "/e", editable=True, origin="/checkout"))
     said = [
-        loaded(_facts(_module(_copy()), found=each), _wanted(), more=(), evidence=()) for each in ((one,), (one, *more))
+        judge_loaded(_facts(_module(_copy()), found=each), _wanted(), more=(), evidence=())
+        for each in ((one,), (one, *more))
     ]
     assert [each.outcome for each in said] == [Outcome.PASS, Outcome.PASS]
     assert [each.findings for each in said] == [
@@ -631,7 +636,7 @@ def test_what_is_said_of_the_installations_of_the_distribution() -> None:
 
 
 def test_no_module_at_all_is_an_error_and_no_pass() -> None:
-    assert loaded(_facts(), {}, more=(), evidence=EVIDENCE) == Claim(
+    assert judge_loaded(_facts(), {}, more=(), evidence=EVIDENCE) == Claim(
         name="loaded",
         sentence="the patch has no module that could be loaded: nothing can be told",
         outcome=Outcome.ERROR,

@@ -39,8 +39,8 @@ def on_device(path: Path, record: DeviceInventory) -> Folder:
     folder.verify()
     facts = {"host": record.host, "boot_id": record.boot_id}
     folder.validate(three("ascend", FAULT, "pass", "pass"), facts=facts)
-    kept = folder.ledger.evidence(
-        folder.ledger.write("validate/inventory.json", record), claim="the device", command="npu-smi info"
+    kept = folder.ledger.register_evidence(
+        folder.ledger.write_record("validate/inventory.json", record), claim="the device", command="npu-smi info"
     )
     last = folder.stages[-1]
     folder.stages[-1] = last.model_copy(update={"evidence": (*last.evidence, kept)})
@@ -56,8 +56,15 @@ def served(folder: Folder, record: DeviceInventory | None, rounds: list[Round], 
     folder.stage("serve", evidence=(folder.record("serve", whole), proof), **facts)
 
 
+def served_run(path: Path) -> Folder:
+    """A run of level 4."""
+    folder = on_device(path, REAL)
+    served(folder, REAL, rounds(REAL))
+    return folder
+
+
 def level(folder: Folder) -> int | None:
-    return run_verdict.summarise(folder.run, folder.ledger, REGISTRY).level
+    return run_verdict.summarise_run(folder.run, folder.ledger, REGISTRY).level
 
 
 def rounds(record: DeviceInventory, **fixed: Any) -> list[Round]:
@@ -73,7 +80,7 @@ def test_a_stand_in_never_exceeds_level_2_whatever_it_shows(fake_host: FakeHost,
         record = opened.inventory.model_copy(update={"driver": "26.0.rc1", "runtime": "CANN 9.2.0"})
     folder = on_device(tmp_path / "run", record)
     served(folder, record, rounds(record))
-    run = run_verdict.summarise(folder.run, folder.ledger, REGISTRY)
+    run = run_verdict.summarise_run(folder.run, folder.ledger, REGISTRY)
     assert run.level is not None
     assert run.level <= 2
     assert "device itself" not in run.sentence
@@ -88,7 +95,7 @@ def test_checks_and_rounds_on_one_device_are_level_4(tmp_path: Path) -> None:
     folder = on_device(tmp_path, REAL)
     assert level(folder) == 3
     served(folder, REAL, rounds(REAL))
-    run = run_verdict.summarise(folder.run, folder.ledger, REGISTRY)
+    run = run_verdict.summarise_run(folder.run, folder.ledger, REGISTRY)
     assert (run.outcome, run.level) == (Outcome.PASS, 4)
     assert "under load" in run.sentence
 
@@ -126,12 +133,12 @@ def test_what_keeps_a_served_run_at_level_3_or_below(tmp_path: Path, change: dic
 def test_the_comment_has_words_of_hardware_only_where_there_was_hardware(tmp_path: Path) -> None:
     def written(record: DeviceInventory, folder: Folder) -> str:
         served(folder, record, rounds(record))
-        told = loaded_run.read(folder.ledger, folder.run, REGISTRY)
-        told = replace(told, run=run_verdict.judged(told))
-        page = render.page(told, plan())
-        text = render.comment(told, plan())
+        told = loaded_run.load_run(folder.ledger, folder.run, REGISTRY)
+        told = replace(told, run=run_verdict.judge_run(told))
+        page = render.render_page(told, plan())
+        text = render.render_comment(told, plan())
         assert ("Served under load" in page) == ("Served under load" in text)
-        chinese = render.comment(told, plan(), language="zh")
+        chinese = render.render_comment(told, plan(), language="zh")
         assert ("| fixed | pass | 8" in chinese) == ("Served under load" in text)
         return text
 
@@ -147,7 +154,7 @@ def test_an_altered_round_is_no_evidence(tmp_path: Path) -> None:
     served(folder, REAL, rounds(REAL))
     assert level(folder) == 4
     (folder.path / "serve" / "serve.json").write_text("{}")
-    run = run_verdict.summarise(folder.run, folder.ledger, REGISTRY)
+    run = run_verdict.summarise_run(folder.run, folder.ledger, REGISTRY)
     assert (run.outcome, run.level) == (Outcome.ERROR, 3)
 
 
@@ -168,5 +175,5 @@ def test_a_round_whose_evidence_is_altered_and_a_case_that_is_not_as_expected_li
     other = on_device(tmp_path / "unexpected", REAL)
     found = rounds(REAL)
     served(other, REAL, [*found, of(Arm.PICK, MTE, host=REAL.host, boot=REAL.boot_id)])
-    run = run_verdict.summarise(other.run, other.ledger, REGISTRY)
+    run = run_verdict.summarise_run(other.run, other.ledger, REGISTRY)
     assert (run.outcome, run.level) == (Outcome.FAIL, 3)

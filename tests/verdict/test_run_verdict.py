@@ -18,7 +18,7 @@ FAULT = "fault:out-of-range"
 
 
 def summary(folder: Folder) -> Run:
-    return run_verdict.summarise(folder.run, folder.ledger, REGISTRY)
+    return run_verdict.summarise_run(folder.run, folder.ledger, REGISTRY)
 
 
 def test_all_stages_pass_on_the_emulator_is_level_2(tmp_path: Path) -> None:
@@ -233,7 +233,7 @@ def test_evidence_outside_the_run_folder_does_not_hold(tmp_path: Path) -> None:
     outside = folder.proof("x", "text", "a claim").model_copy(update={"path": "../x"})
     (tmp_path / "x").write_text("text")
     folder.stage("fixup", evidence=(outside,))
-    assert loaded_run.read(folder.ledger, folder.run, REGISTRY).altered == {"../x"}
+    assert loaded_run.load_run(folder.ledger, folder.run, REGISTRY).altered == {"../x"}
 
 
 def test_a_record_that_no_stage_registered_does_not_count(tmp_path: Path) -> None:
@@ -265,8 +265,8 @@ def on_device(path: Path, inventory: DeviceInventory | None, facts: dict[str, st
     folder.verify()
     folder.validate(three("ascend", FAULT, "pass", "pass"), facts=facts)
     if inventory:
-        file = folder.ledger.write("validate/inventory.json", inventory)
-        evidence = folder.ledger.evidence(file, claim="the device", command="inventory")
+        file = folder.ledger.write_record("validate/inventory.json", inventory)
+        evidence = folder.ledger.register_evidence(file, claim="the device", command="inventory")
         last = folder.stages[-1]
         folder.stages[-1] = last.model_copy(update={"evidence": (*last.evidence, evidence)})
     return summary(folder)
@@ -304,8 +304,8 @@ def test_without_its_inventory_a_device_run_stays_below_level_3(
 
 def test_an_inventory_beside_an_emulator_run_lifts_nothing(tmp_path: Path) -> None:
     folder = proved(tmp_path)
-    file = folder.ledger.write("validate/inventory.json", INVENTORY.model_copy(update={"device": "emulator"}))
-    evidence = folder.ledger.evidence(file, claim="a device", command="inventory")
+    file = folder.ledger.write_record("validate/inventory.json", INVENTORY.model_copy(update={"device": "emulator"}))
+    evidence = folder.ledger.register_evidence(file, claim="a device", command="inventory")
     folder.stages[-1] = folder.stages[-1].model_copy(update={"evidence": (*folder.stages[-1].evidence, evidence)})
     assert summary(folder).level == 2
 
@@ -325,7 +325,7 @@ def test_a_proof_is_red_on_base_and_green_on_fixed() -> None:
         *three("never-ran", "error", "pass", "pass")[1:],
         *three("guard", "fail", "pass", "pass", role="guard"),
     ]
-    assert run_verdict.proofs(told) == (("rows", "good"),)
+    assert run_verdict.find_proofs(told) == (("rows", "good"),)
 
 
 def with_claims(path: Path, **changes: Any) -> Folder:
@@ -341,7 +341,7 @@ def with_claims(path: Path, **changes: Any) -> Folder:
 
 def of_claims(folder: Folder, arm: Arm = Arm.FIXED, names: tuple[str, ...] = ("loaded", "complete", "reached")) -> Run:
     """The summary of a run whose verify record has only these claims, of that arm."""
-    found = folder.ledger.read("verify/verify.json", VerifyRecord)
+    found = folder.ledger.read_record("verify/verify.json", VerifyRecord)
     assert found is not None
     record = VerifyRecord(arm=arm, claims=tuple(each for each in found.claims if each.name in names))
     at = next(index for index, each in enumerate(folder.stages) if each.stage == "verify")
@@ -465,7 +465,7 @@ def test_a_run_is_judged_again_unless_its_command_never_ended(tmp_path: Path) ->
     folder = proved(tmp_path)
     judged = summary(folder).model_copy(update={"files": {"comment.md": "comment.md"}})
     assert run_verdict.as_left(judged, judged) is judged
-    left = run_verdict.as_left(run_verdict.unfinished(folder.run), judged)
+    left = run_verdict.as_left(run_verdict.mark_unfinished(folder.run), judged)
     assert left == judged.model_copy(
         update={
             "outcome": Outcome.RUNNING,

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from backproof.core.model import Arm, Level, Outcome
+from backproof.core.level import Level
+from backproof.core.model import Arm, Outcome
 from backproof.verdict import sentences
 from stories import case
 

@@ -18,6 +18,9 @@ LOG = (
     "[ERROR] RUNTIME(1,python): 2026-01-02-03:04:05.000.001 [a.cc:1] aicore error, retCode=0x26, [aicore exception].\n"
 )
 
+BUFFERED = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
+"""Unbuffered, nothing is left for the last flush, and Python takes a write that was cut short for a whole one."""
+
 
 def call(*args: str, stderr: int | None = None) -> subprocess.CompletedProcess[str]:
     """Run the command with a standard output that nobody reads any more; stderr: likewise, where it is not given."""
@@ -30,6 +33,7 @@ def call(*args: str, stderr: int | None = None) -> subprocess.CompletedProcess[s
             stderr=writer if stderr is None else stderr,
             text=True,
             check=False,
+            env=BUFFERED,
         )
     finally:
         os.close(writer)
@@ -71,9 +75,7 @@ def test_a_reader_that_has_read_enough_is_no_bad_backport() -> None:
     # Less than the schema, so that the command still writes when the first line has been read.
     fcntl.fcntl(reader, fcntl.F_SETPIPE_SZ, 4096)
     command = [sys.executable, "-m", "backproof", "plan", "schema"]
-    # Unbuffered, Python takes a write that was cut short for a whole one.
-    env = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
-    with subprocess.Popen(command, stdout=writer, stderr=subprocess.PIPE, env=env) as process:
+    with subprocess.Popen(command, stdout=writer, stderr=subprocess.PIPE, env=BUFFERED) as process:
         os.close(writer)
         assert os.read(reader, 2) == b"{\n"
         os.close(reader)

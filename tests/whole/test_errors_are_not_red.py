@@ -91,6 +91,6 @@ def test_a_target_that_is_gone_is_no_failure_of_the_backport(tmp_path: Path) -> 
         )
         assert done.returncode == 0, done.stderr
     shutil.rmtree(job.target.site)
-    done = job.backproof("verify", "--run", str(job.run_folder))
+    done = job.backproof("run", str(job.run_folder), "--only", "verify")
     assert done.returncode == 4, done.stdout + done.stderr
     assert "the target is gone" in done.stdout

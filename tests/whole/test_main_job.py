@@ -135,7 +135,7 @@ def test_stages_alone_hold_the_overlay_until_it_is_undone(job: Job) -> None:
     assert job.target.snapshot() == before
     after = job.stage("verify")
     assert after.returncode == 2, after.stdout + after.stderr
-    assert "backproof install --run" in after.stderr
+    assert "--only install" in after.stderr
     assert (job.story()["outcome"], job.story()["level"]) == ("pass", 2)
 
 
@@ -228,11 +228,11 @@ def test_killed_at_any_stage_the_next_command_puts_everything_back(job: Job, sta
         time.sleep(0.15)
         os.kill(process.pid, signal.SIGKILL)
         process.stderr.read()
-    done = backproof("report", "--run", str(job.run_folder), cwd=job.folder)
+    done = backproof("run", str(job.run_folder), "--only", "report", cwd=job.folder)
     assert done.returncode in {0, 4}, done.stderr
     assert job.target.snapshot() == before
     assert tree(job.upstream) == upstream
-    finished = backproof("resume", str(job.run_folder), cwd=job.folder)
+    finished = backproof("run", str(job.run_folder), cwd=job.folder)
     assert finished.returncode == 0, finished.stderr
     assert job.story()["outcome"] == "pass"
     assert job.target.snapshot() == before

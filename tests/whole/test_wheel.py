@@ -24,7 +24,16 @@ def test_the_package_under_test_is_the_installed_one() -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["_reports/comment.md.j2", "_reports/report.html.j2", "target/run_check.py", "target/probe.py"]
+    "name",
+    [
+        "_reports/comment.md.j2",
+        "_reports/report.html.j2",
+        "_reports/sentences.toml",
+        "_reports/hardware.toml",
+        "target/run_check.py",
+        "target/probe.py",
+        "py.typed",
+    ],
 )
 def test_data_files_are_in_the_wheel(name: str) -> None:
     assert resources.files("backproof").joinpath(name).is_file()

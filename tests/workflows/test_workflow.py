@@ -125,7 +125,11 @@ def named(name: str) -> Script:
 
 def parse(call: list[str]) -> dict[str, Any]:
     """Hold a recorded call to the real command line; paths need not be there."""
-    name, command, rest = cli.resolve_command(click.Context(cli), list(call))
+    group: click.Group = cli
+    name, command, rest = group.resolve_command(click.Context(group), list(call))
+    if isinstance(command, click.Group):
+        group = command
+        name, command, rest = group.resolve_command(click.Context(group), rest)
     assert command is not None, name
     command = copy.deepcopy(command)
     for each in command.params:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Running:
+class RunningProcess:
     """A process that goes on beside us; both its streams go to `log`."""
 
     argv: tuple[str, ...]
@@ -29,7 +29,7 @@ class Running:
 
     @property
     def command(self) -> str:
-        return proc.command_line(self.argv)
+        return proc.format_command(self.argv)
 
     @property
     def code(self) -> int | None:
@@ -38,9 +38,9 @@ class Running:
 
 
 @contextmanager
-def started(
+def start_process(
     argv: Sequence[str], *, log: Path, cwd: Path | None = None, env: Mapping[str, str] | None = None, grace: float = 20
-) -> Iterator[Running]:
+) -> Iterator[RunningProcess]:
     """Have a process for the time of the block; afterwards it is gone with all that it started.
 
     Raises:
@@ -64,11 +64,11 @@ def started(
                 why=error.strerror or str(error),
                 next_step="check the program's name and path",
             ) from error
-    guard = _guard(process.pid, grace)
+    guard = _start_guard(process.pid, grace)
     try:
-        yield Running(argv=tuple(argv), process=process, log=log)
+        yield RunningProcess(argv=tuple(argv), process=process, log=log)
     finally:
-        _stop(process, grace)
+        _stop_process(process, grace)
         # Told first: once the group is gone its number may be given to somebody else.
         guard.communicate(b"done")
 
@@ -91,7 +91,7 @@ if sys.stdin.buffer.read() != b"done":
 """
 
 
-def _guard(group: int, grace: float) -> subprocess.Popen[bytes]:
+def _start_guard(group: int, grace: float) -> subprocess.Popen[bytes]:
     """Ends the group when we are killed: a pipe of ours closes. A service that stays would hold its device for ever."""
     argv = [sys.executable, "-S", "-E", "-c", _GUARD, str(group), str(grace)]
     return subprocess.Popen(
@@ -99,7 +99,7 @@ def _guard(group: int, grace: float) -> subprocess.Popen[bytes]:
     )
 
 
-def _stop(process: subprocess.Popen[bytes], grace: float) -> None:
+def _stop_process(process: subprocess.Popen[bytes], grace: float) -> None:
     """Ask first: a service that is killed can leave the device's memory held. Then kill what is left of the group."""
     if process.poll() is None:
         with contextlib.suppress(ProcessLookupError):

@@ -40,7 +40,7 @@ class Completed:
     @property
     def command(self) -> str:
         """The command as a person would type it, redacted."""
-        return command_line(self.argv)
+        return format_command(self.argv)
 
     @property
     def text(self) -> str:
@@ -50,7 +50,7 @@ class Completed:
     def error_text(self) -> str:
         return self.stderr.decode("utf-8", "replace")
 
-    def require(self, what: str, *, next_step: str) -> Completed:
+    def require_success(self, what: str, *, next_step: str) -> Completed:
         """Return self, or raise HostError with the command, its code and the tail of what it printed."""
         if self.code == 0:
             return self
@@ -58,11 +58,11 @@ class Completed:
         raise HostError(what, why=f"`{self.command}` ended with code {self.code}: {said}", next_step=next_step)
 
 
-def command_line(argv: Sequence[str]) -> str:
+def format_command(argv: Sequence[str]) -> str:
     return redact(shlex.join(argv))
 
 
-def environment(
+def build_environment(
     extra: Mapping[str, str | None] | None = None, *, base: Mapping[str, str] | None = None
 ) -> dict[str, str]:
     """A new environment: ours, plus `extra`; a None value removes the name. `os.environ` itself is never changed."""
@@ -75,7 +75,7 @@ def environment(
     return result
 
 
-def run(
+def run_process(
     argv: Sequence[str],
     *,
     cwd: Path | None = None,
@@ -100,19 +100,19 @@ def run(
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err, tempfile.TemporaryFile() as source:
         source.write(stdin)
         source.seek(0)
-        code = _run(argv, cwd=cwd, env=env, streams=(source, out, err), timeout=timeout)
+        code = _wait_for_process(argv, cwd=cwd, env=env, streams=(source, out, err), timeout=timeout)
         if tee is not None:
-            _tee(tee, out, err)
+            _copy_streams(tee, out, err)
         return Completed(
             argv=tuple(argv),
             code=code,
-            stdout=_kept(out, keep),
-            stderr=_kept(err, KEEP_BYTES),
+            stdout=_read_tail(out, keep),
+            stderr=_read_tail(err, KEEP_BYTES),
             seconds=time.monotonic() - started,
         )
 
 
-def _run(
+def _wait_for_process(
     argv: Sequence[str],
     *,
     cwd: Path | None,
@@ -131,7 +131,7 @@ def _run(
         return NOT_FOUND
     # Not `wait(timeout)`: it sleeps up to 50 ms between looks, which is ten times what most git commands take.
     expired = threading.Event()
-    timer = threading.Timer(timeout, _expire, (process, expired))
+    timer = threading.Timer(timeout, _kill_expired, (process, expired))
     timer.daemon = True
     timer.start()
     try:
@@ -146,7 +146,7 @@ def _run(
     return code
 
 
-def _expire(process: subprocess.Popen[bytes], expired: threading.Event) -> None:
+def _kill_expired(process: subprocess.Popen[bytes], expired: threading.Event) -> None:
     expired.set()
     with contextlib.suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGKILL)
@@ -159,14 +159,14 @@ def kill_group(process: subprocess.Popen[bytes]) -> None:
     process.wait()
 
 
-def _kept(stream: IO[bytes], keep: int) -> bytes:
+def _read_tail(stream: IO[bytes], keep: int) -> bytes:
     """The last bytes of a stream: errors stand at the end."""
     size = stream.seek(0, os.SEEK_END)
     stream.seek(max(0, size - keep))
     return stream.read()
 
 
-def _tee(path: Path, *streams: IO[bytes]) -> None:
+def _copy_streams(path: Path, *streams: IO[bytes]) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("wb") as target:
         for stream in streams:

@@ -12,19 +12,19 @@ from typing import TYPE_CHECKING
 from platformdirs import user_state_path
 
 from backproof import __version__
-from backproof.adapters.proc import command_line
+from backproof.adapters.proc import format_command
 from backproof.core.redaction import redact
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
 
-def write(error: BaseException, argv: Sequence[str]) -> Path:
+def write_crash(error: BaseException, argv: Sequence[str]) -> Path:
     """Write the crash file and return its path; on a full or read-only state folder, a temporary one."""
     trace = "".join(traceback.format_exception(error))
     text = (
         f"# Backproof crash\n\n- backproof {__version__}\n- Python {platform.python_version()} on {platform.platform()}\n"
-        f"- command: `{command_line(['backproof', *argv])}`\n\n```\n{redact(trace)}\n```\n"
+        f"- command: `{format_command(['backproof', *argv])}`\n\n```\n{redact(trace)}\n```\n"
     )
     name = f"crash-{datetime.now(UTC):%Y%m%dT%H%M%S}.md"
     try:

@@ -15,13 +15,13 @@ from backproof.adapters import proc
 from backproof.adapters.git import Builder
 from backproof.app import execution
 from backproof.core.errors import HostError, PlanError
-from backproof.core.model import Level
+from backproof.core.level import Level
 from backproof.devices import DEVICES
 from backproof.install import distribution, overlay
-from backproof.install.interpreter import probe
-from backproof.install.overlay.journal import file_hash
-from backproof.kit import plan
-from backproof.kit.plan import Service
+from backproof.install.interpreter import probe_target
+from backproof.install.overlay.journal import hash_file
+from backproof.kit.loader import load_plan
+from backproof.kit.plan import PLAN_FILE, Service
 from backproof.rundir.ledger import digest_of, sha256_of
 
 if TYPE_CHECKING:
@@ -35,47 +35,48 @@ _PATCHES = "patches"
 _NETWORK = "check the network and the package index, then run the same command again: what is done is kept"
 
 
-def run(kit: Path | None, out: Path | None, say: Callable[[str], None]) -> tuple[Run, Path]:
-    """Run a kit on the device without hardware that its checks name; returns the run and its folder."""
-    kit = (kit or first_kit(Path.cwd())).absolute()
-    the_plan = plan.load(kit)
-    target = _target(the_plan, kit)
+def run_demo(kit: Path | None, out: Path | None, say: Callable[[str], None]) -> tuple[Run, Path]:
+    """Run a kit on the device without hardware that its checks name. Return the run and its folder."""
+    kit = (kit or find_first_kit(Path.cwd())).absolute()
+    the_plan = load_plan(kit, DEVICES)
+    target = _require_target(the_plan, kit)
     folder = out or Path("runs") / f"demo-{the_plan.id}-{datetime.now(UTC):%Y%m%dT%H%M%S}"
-    device = device_of(the_plan, kit)
-    overlay.recover_all(say)
-    python = environment(the_plan, target, say)
-    upstream = repository(the_plan, target, kit, say)
+    device = choose_device(the_plan, kit)
+    overlay.recover_all_sites(say)
+    python = make_environment(the_plan, target, say)
+    upstream = make_repository(the_plan, target, kit, say)
     request = execution.Request(folder=folder, kit=str(kit), repo=str(upstream), python=str(python), device=device)
-    return execution.run(request, say), folder
+    return execution.run_pipeline(request, say), folder
 
 
-def first_kit(start: Path) -> Path:
-    """The first kit below `patches/` of this folder or one above it."""
+def find_first_kit(start: Path) -> Path:
+    """Return the first kit below `patches/` of this folder or one above it."""
     for folder in (start, *start.parents):
-        if found := sorted((folder / _PATCHES).glob(f"*/{plan.PLAN_FILE}")):
-            return found[0].parent
+        if plans := sorted((folder / _PATCHES).glob(f"*/{PLAN_FILE}")):
+            return plans[0].parent
     raise PlanError(
         "there is no kit here", why=f"no folder {_PATCHES}/ with a plan in {start} or above", next_step="name a kit"
     )
 
 
-def device_of(the_plan: Plan, kit: Path) -> str:
-    """The first device without hardware that the plan's checks say something about.
+def choose_device(the_plan: Plan, kit: Path) -> str:
+    """Return the first device without hardware that the plan's checks say something about.
 
     Raises:
         PlanError: they say something about hardware only.
     """
     for name, device in DEVICES.items():
-        if device.LEVEL is Level.EMULATED and any(device.variants(the_plan, each) for each in the_plan.check):
+        if device.LEVEL < Level.DEVICE and the_plan.has_checks_under(device.models(the_plan)):
             return name
+    tables = [device.WORDS.expected_in for device in DEVICES.values() if device.LEVEL < Level.DEVICE]
     raise PlanError(
         f"{kit}: no check says what a device without hardware must show",
         why="the demo has no other device",
-        next_step="add [check.expect.cpu], or [emulator] with a model and what the arms show under it",
+        next_step=f"add to plan.toml {'; or '.join(tables)}",
     )
 
 
-def _target(the_plan: Plan, kit: Path) -> Target:
+def _require_target(the_plan: Plan, kit: Path) -> Target:
     if the_plan.target is None:
         raise PlanError(
             f"{kit}: the plan has no [target]",
@@ -85,69 +86,71 @@ def _target(the_plan: Plan, kit: Path) -> Target:
     return the_plan.target
 
 
-def _cache(target: Target) -> Path:
+def _cache_folder(target: Target) -> Path:
     key = digest_of({"target": target.model_dump(mode="json"), "python": sys.version_info[:3]})[:16]
     folder = user_cache_path("backproof") / "targets" / key
     folder.mkdir(parents=True, exist_ok=True)
     return folder
 
 
-def environment(the_plan: Plan, target: Target, say: Callable[[str], None]) -> Path:
-    """The interpreter of the target environment; made once, then found again by what the plan asks for."""
-    folder = _cache(target)
+def make_environment(the_plan: Plan, target: Target, say: Callable[[str], None]) -> Path:
+    """Return the interpreter of the target environment; it is made once for what the plan asks for."""
+    folder = _cache_folder(target)
     python = folder / "env" / "bin" / "python"
     done = folder / "complete"
     with FileLock(folder / ".lock"):
         if not done.exists():
             say(f"target environment: making it in {folder} (once)")
-            _build(target, folder, python, say)
+            _build_environment(target, folder, python, say)
             done.write_text(f"{target.requirement}\n", encoding="utf-8")
         else:
             say(f"target environment: found in {folder}")
-            _mend(the_plan, target, folder, python, say)
+            _mend_environment(the_plan, target, folder, python, say)
     return python
 
 
-def _mend(the_plan: Plan, target: Target, folder: Path, python: Path, say: Callable[[str], None]) -> None:
-    """The environment is ours: where somebody changed the release in it, the release is installed again."""
-    changed = _changed(the_plan, python)
+def _mend_environment(the_plan: Plan, target: Target, folder: Path, python: Path, say: Callable[[str], None]) -> None:
+    """Install the release again where somebody changed it: the environment belongs to Backproof."""
+    changed = _list_changed(the_plan, python)
     if changed:
         say(f"target environment: not the release's own: {', '.join(changed[:3])}; installing it again")
-        sdist = _sdist(target, folder, python, say)
-        _pip(python, "install", "--no-deps", "--no-build-isolation", "--force-reinstall", str(sdist), env=target.env)
+        sdist = _fetch_sdist(target, folder, python, say)
+        _run_pip(
+            python, "install", "--no-deps", "--no-build-isolation", "--force-reinstall", str(sdist), env=target.env
+        )
 
 
-def _changed(the_plan: Plan, python: Path) -> list[str]:
+def _list_changed(the_plan: Plan, python: Path) -> list[str]:
     name = the_plan.install.distribution
-    found = probe(python, distribution=name, service=Service()).facts.distributions
-    if not found:
+    distributions = probe_target(python, distribution=name, service=Service()).facts.distributions
+    if not distributions:
         return [name]
-    installed = distribution.read(found[0])
-    if overlay.owner_of(installed.site) is not None:
+    installed = distribution.read_distribution(distributions[0])
+    if overlay.find_owner(installed.site) is not None:
         return []  # a run is at work there, or holds its overlay: it knows what it changed
-    return [path for path, sha in installed.files.items() if sha and file_hash(installed.site / path) != sha]
+    return [path for path, sha in installed.files.items() if sha and hash_file(installed.site / path) != sha]
 
 
-def _build(target: Target, folder: Path, python: Path, say: Callable[[str], None]) -> None:
-    _step(
+def _build_environment(target: Target, folder: Path, python: Path, say: Callable[[str], None]) -> None:
+    _run_step(
         [sys.executable, "-m", "venv", "--clear", str(folder / "env")],
         "the target environment cannot be made",
         "look at the disk",
     )
     for package in target.packages:
         say(f"target environment: {package}")
-        _pip(python, "install", package)
-    sdist = _sdist(target, folder, python, say)
+        _run_pip(python, "install", package)
+    sdist = _fetch_sdist(target, folder, python, say)
     say(f"target environment: {target.requirement}, without its dependencies")
-    _pip(python, "install", "--no-deps", "--no-build-isolation", str(sdist), env=target.env)
+    _run_pip(python, "install", "--no-deps", "--no-build-isolation", str(sdist), env=target.env)
 
 
-def _sdist(target: Target, folder: Path, python: Path, say: Callable[[str], None]) -> Path:
-    """The release's source distribution: the package and the upstream repository come from the same file."""
+def _fetch_sdist(target: Target, folder: Path, python: Path, say: Callable[[str], None]) -> Path:
+    """Return the release's source distribution: the package and the upstream repository come from the same file."""
     place = folder / "sdist"
     if not list(place.glob("*.tar.gz")):
         say(f"release: downloading the sources of {target.requirement}")
-        _pip(
+        _run_pip(
             python,
             "download",
             "--no-deps",
@@ -159,48 +162,48 @@ def _sdist(target: Target, folder: Path, python: Path, say: Callable[[str], None
             target.requirement,
             env=target.env,
         )
-    found = sorted(place.glob("*.tar.gz"))
-    if len(found) != 1:
+    archives = sorted(place.glob("*.tar.gz"))
+    if len(archives) != 1:
         raise HostError(
             f"{target.requirement}: no single source distribution",
-            why=f"{place} has {len(found)} archives",
+            why=f"{place} has {len(archives)} archives",
             next_step=f"remove {place} and run again",
         )
-    return found[0]
+    return archives[0]
 
 
-def _pip(python: Path, *args: str, env: dict[str, str] | None = None) -> None:
+def _run_pip(python: Path, *args: str, env: dict[str, str] | None = None) -> None:
     argv = [str(python), "-m", "pip", "--disable-pip-version-check", "--no-input", *args]
-    _step(argv, f"pip {' '.join(args[:1])} failed", _NETWORK, env=env)
+    _run_step(argv, f"pip {' '.join(args[:1])} failed", _NETWORK, env=env)
 
 
-def _step(argv: list[str], what: str, next_step: str, env: dict[str, str] | None = None) -> None:
-    # Not ours: what the caller's own environment puts on Python's path must not reach the target's.
+def _run_step(argv: list[str], what: str, next_step: str, env: dict[str, str] | None = None) -> None:
+    # What the caller's own environment puts on Python's path must not reach the target's.
     extra: dict[str, str | None] = {**(env or {}), "PYTHONPATH": None, "PYTHONHOME": None}
-    proc.run(argv, env=proc.environment(extra), timeout=1800).require(what, next_step=next_step)
+    proc.run_process(argv, env=proc.build_environment(extra), timeout=1800).require_success(what, next_step=next_step)
 
 
-def repository(the_plan: Plan, target: Target, kit: Path, say: Callable[[str], None]) -> Path:
-    """A local upstream: the release's own files on its branch, and the pull request's commits as the kit has them."""
-    folder = _cache(target)
+def make_repository(the_plan: Plan, target: Target, kit: Path, say: Callable[[str], None]) -> Path:
+    """Return a local upstream: the release's own files on its branch, and the pull request's commits as the kit has them."""
+    folder = _cache_folder(target)
     series = sorted((kit / target.series).glob("*.patch"))
-    key = digest_of({"branch": the_plan.branch[0].name, "series": [sha256_of(each) for each in series]})[:16]
+    key = digest_of({"branch": the_plan.branch[0].name, "series": [sha256_of(patch) for patch in series]})[:16]
     place = folder / f"upstream-{key}"
     with FileLock(folder / ".lock"):
         if (place / "complete").exists():
             say(f"upstream: found in {place}")
             return place / "repo"
         say(f"upstream: making it from the release's own files in {place}")
-        sdist = _sdist(target, folder, folder / "env" / "bin" / "python", say)
+        sdist = _fetch_sdist(target, folder, folder / "env" / "bin" / "python", say)
         builder = Builder.create(place / "repo", date=_DATE)
-        _unpack(sdist, place / "repo")
+        _unpack_sdist(sdist, place / "repo")
         builder.commit_all(f"{target.requirement}, the release's own files", branch=the_plan.branch[0].name)
         builder.apply_series(series, ref=f"refs/pull/{the_plan.upstream.pull}/head")
         (place / "complete").write_text("", encoding="utf-8")
     return place / "repo"
 
 
-def _unpack(sdist: Path, folder: Path) -> None:
+def _unpack_sdist(sdist: Path, folder: Path) -> None:
     with tarfile.open(sdist) as archive:
         for member in archive.getmembers():
             # The archive has one top folder; its files become the repository's root.

@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Any
 from backproof import __version__, devices
 from backproof.app import runner
 from backproof.core.errors import PlanError
-from backproof.core.plural import counted
+from backproof.core.plural import format_count
+from backproof.devices import DEVICES
 from backproof.install import overlay
-from backproof.kit import plan
+from backproof.kit.loader import load_plan
 from backproof.records.proof import Run, Settings
 from backproof.rundir import loaded_run, subject
 from backproof.rundir.context import Context
@@ -44,19 +45,19 @@ class Request:
     signoff: bool | None = None
 
 
-def run(request: Request, say: Callable[[str], None], *, first: str = NAMES[0], last: str = NAMES[-1]) -> Run:
+def run_pipeline(request: Request, say: Callable[[str], None], *, first: str = NAMES[0], last: str = NAMES[-1]) -> Run:
     """Run the whole pipeline, or the part from `first` to `last`; what changed outside the run folder is undone at the end."""
-    return _execute(request, say, PIPELINE[NAMES.index(first) : NAMES.index(last) + 1], hold=False)
+    return _run_stages(request, say, PIPELINE[NAMES.index(first) : NAMES.index(last) + 1], hold=False)
 
 
 def run_alone(request: Request, say: Callable[[str], None], name: str) -> Run:
     """Run one stage of the pipeline. An overlay that it puts in place stays until it is undone."""
-    return _execute(request, say, (PIPELINE[NAMES.index(name)],), hold=True)
+    return _run_stages(request, say, (PIPELINE[NAMES.index(name)],), hold=True)
 
 
 def run_on_request(request: Request, say: Callable[[str], None], stage: Stage, options: object = None) -> Run:
     """Run a stage that is not part of every run, and the report that then tells of it, too."""
-    return _execute(request, say, (stage, PIPELINE[-1]), hold=False, options=options)
+    return _run_stages(request, say, (stage, PIPELINE[-1]), hold=False, options=options)
 
 
 def add_beside(folder: Path, say: Callable[[str], None], stage: Stage, options: object, *, kit: str = "") -> Record:
@@ -65,58 +66,61 @@ def add_beside(folder: Path, say: Callable[[str], None], stage: Stage, options: 
     The run's target is not needed. Its kit is the run's own, or `kit` where the run comes from another machine.
     """
     ledger = Ledger(folder)
-    with ledger.locked():
+    with ledger.hold_lock():
         current = loaded_run.require_run(ledger)
-        with _context(ledger, Path(kit or current.settings.kit), current, say, options=options) as ctx:
+        with _open_context(ledger, Path(kit or current.settings.kit), current, say, options=options) as ctx:
             runner.add_beside(ctx, stage)
-            return ctx.need(stage.RECORD)
+            return ctx.require_record(stage.RECORD)
 
 
-def undo(request: Request, say: Callable[[str], None], *, force: bool) -> str:
+def undo_overlay(request: Request, say: Callable[[str], None], *, force: bool) -> str:
     """Take a held overlay out of the target; what was there before is there again."""
     must_be_of_its_run(request)
-    sites = overlay.undo_all_of(str(Ledger(request.folder).folder), force=force)
+    sites = overlay.undo_overlays_of(str(Ledger(request.folder).folder), force=force)
     for site in sites:
         say(f"{site}: put back")
-    return f"{counted(len(sites), 'target')} put back" if sites else "there was nothing to put back"
+    return f"{format_count(len(sites), 'target')} put back" if sites else "there was nothing to put back"
 
 
-def _execute(
+def _run_stages(
     request: Request, say: Callable[[str], None], stages: Sequence[Stage], *, hold: bool, options: object = None
 ) -> Run:
-    with opened(request, say, hold=hold, options=options) as ctx:
-        return runner.execute(ctx, ctx.run, stages)
+    with open_run(request, say, hold=hold, options=options) as ctx:
+        return runner.run_stages(ctx, ctx.run, stages)
 
 
 @contextmanager
-def opened(
+def open_run(
     request: Request, say: Callable[[str], None], *, hold: bool = False, options: object = None
 ) -> Iterator[Context]:
     """Lock the run folder and load its plan and settings; effects are undone when the block ends."""
     ledger = Ledger(request.folder)
-    settings = _settings(request, known := ledger.load_run())
+    settings = _read_settings(request, known := ledger.load_run())
     kit = Path(settings.kit)
-    the_plan = plan.load(kit)
+    the_plan = load_plan(kit, DEVICES)
     if known:
         subject.must_be_of_kit(ledger.folder, known, the_plan.id)
-    _interpreter(settings.python)
-    devices.get(settings.device)
-    with ledger.locked():
+    _locate_interpreter(settings.python)
+    devices.get_device(settings.device)
+    with ledger.hold_lock():
         if aside := ledger.set_aside():
             say(f"run.json was of another version or cut; it is kept as {aside.name} and the run starts afresh")
-        overlay.recover_all(say)
-        current = runner.save_run(ledger, _current(ledger, the_plan, settings))
-        with _context(ledger, kit, current, say, loaded_plan=the_plan, hold=hold, options=options) as ctx:
+        overlay.recover_all_sites(say)
+        current = runner.save_run(ledger, _read_current(ledger, the_plan, settings))
+        with _open_context(ledger, kit, current, say, loaded_plan=the_plan, hold=hold, options=options) as ctx:
             yield ctx
 
 
 @contextmanager
-def _context(ledger: Ledger, kit: Path, current: Run, say: Callable[[str], None], **facts: Any) -> Iterator[Context]:
+def _open_context(
+    ledger: Ledger, kit: Path, current: Run, say: Callable[[str], None], **facts: Any
+) -> Iterator[Context]:
     ctx = Context(
         ledger=ledger,
         kit=kit,
         settings=current.settings,
         registry=REGISTRY,
+        devices=DEVICES,
         run=current,
         say=say,
         **facts,
@@ -132,25 +136,29 @@ def must_be_of_its_run(request: Request) -> None:
         PlanError: they do. Nothing was touched.
     """
     if known := Ledger(request.folder).load_run():
-        _settings(request, known)
+        _read_settings(request, known)
 
 
-def _settings(request: Request, known: Run | None) -> Settings:
+def _read_settings(request: Request, known: Run | None) -> Settings:
     if known is None:
-        return _begun(request)
-    subject.must_be_of(request.folder, known.settings, known.settings.model_copy(update=_given(request)))
+        return _begin_settings(request)
+    subject.must_be_of(request.folder, known.settings, known.settings.model_copy(update=_read_options(request)))
     return known.settings
 
 
-def _given(request: Request) -> dict[str, Any]:
+def _read_options(request: Request) -> dict[str, Any]:
     """What the options name, as a run keeps it."""
-    kept: dict[str, Callable[[str], str]] = {"kit": _absolute, "repo": _repository, "python": _interpreter}
+    kept: dict[str, Callable[[str], str]] = {
+        "kit": _make_absolute,
+        "repo": _locate_repository,
+        "python": _locate_interpreter,
+    }
     given = {name: getattr(request, name) for name in ("kit", "repo", "branch", "python", "device")}
     named: dict[str, Any] = {name: kept.get(name, str)(value) for name, value in given.items() if value}
     return named if request.signoff is None else {**named, "signoff": request.signoff}
 
 
-def _begun(request: Request) -> Settings:
+def _begin_settings(request: Request) -> Settings:
     """The settings of a new run, with the defaults of what was not named."""
     if not request.kit:
         raise PlanError(
@@ -158,7 +166,7 @@ def _begun(request: Request) -> Settings:
             why="this run folder is new",
             next_step="name a kit, for example patches/19353",
         )
-    the_plan = plan.load(Path(request.kit))
+    the_plan = load_plan(Path(request.kit), DEVICES)
     if not (request.repo and request.python):
         missing = "--python" if request.repo else "--repo"
         raise PlanError(
@@ -166,19 +174,19 @@ def _begun(request: Request) -> Settings:
             why="this run folder does not know it yet",
             next_step=f"give {missing}; `backproof demo` brings its own",
         )
-    return Settings(**{"branch": the_plan.branch[0].name, "device": "emulator", **_given(request)})
+    return Settings(**{"branch": the_plan.branch[0].name, "device": devices.DEFAULT, **_read_options(request)})
 
 
-def _absolute(path: str) -> str:
+def _make_absolute(path: str) -> str:
     return str(Path(path).absolute())
 
 
-def _repository(name: str) -> str:
+def _locate_repository(name: str) -> str:
     """A path or a URL."""
-    return _absolute(name) if Path(name).exists() else name
+    return _make_absolute(name) if Path(name).exists() else name
 
 
-def _interpreter(name: str) -> str:
+def _locate_interpreter(name: str) -> str:
     found = shutil.which(name)
     if found is None:
         raise PlanError(
@@ -190,7 +198,7 @@ def _interpreter(name: str) -> str:
     return str(Path(found).absolute())
 
 
-def _current(ledger: Ledger, the_plan: Plan, settings: Settings) -> Run:
+def _read_current(ledger: Ledger, the_plan: Plan, settings: Settings) -> Run:
     """The run as it is known here: a command that fails at once must not unsay its outcome.
 
     It is read again: before the lock was held, another process may have begun or ended a run here.

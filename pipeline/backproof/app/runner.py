@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from backproof import __version__
-from backproof.core.errors import BackproofError, Interrupted, NeedsReview, PlanError, host_error
+from backproof.core.errors import BackproofError, Interrupted, NeedsReview, PlanError, explain_os_error
 from backproof.core.model import Finding, Outcome, StageRole
 from backproof.records.proof import InstallRecord, Run, StageResult
 from backproof.rundir import loaded_run
@@ -32,25 +32,25 @@ def save_run(ledger: Ledger, run: Run) -> Run:
     return run
 
 
-def execute(ctx: Context, run: Run, stages: Sequence[Stage]) -> Run:
+def run_stages(ctx: Context, run: Run, stages: Sequence[Stage]) -> Run:
     """Run the stages in order and return the run as it ended; run.json is written after every stage.
 
     Raises:
         PlanError: the plan or an option is wrong; what ran until then is in run.json.
         Interrupted: the user stopped it; likewise.
     """
-    run = _begin(run, {stage.NAME for stage in stages})
+    run = _begin_run(run, {stage.NAME for stage in stages})
     for stage in stages:
         if stage.ROLE is StageRole.AFTERWARDS:
             run = _close_effects(ctx, run)
-            save_run(ctx.ledger, run_verdict.unfinished(run))
+            save_run(ctx.ledger, run_verdict.mark_unfinished(run))
         ctx.say(f"==> {stage.NAME}")
         result = _run_stage(replace(ctx, run=run), stage)
         run = replace_result(run, result, ctx.registry)
-        _log(ctx, result)
-        save_run(ctx.ledger, run_verdict.unfinished(run))
+        _log_result(ctx, result)
+        save_run(ctx.ledger, run_verdict.mark_unfinished(run))
         ctx.say(f"    {result.outcome}{' (reused)' if result.reused else ''}: {result.sentence}")
-    run = run_verdict.summarise(run, ctx.ledger, ctx.registry).model_copy(update={"ended": now()})
+    run = run_verdict.summarise_run(run, ctx.ledger, ctx.registry).model_copy(update={"ended": now()})
     return save_run(ctx.ledger, run)
 
 
@@ -58,24 +58,24 @@ def add_beside(ctx: Context, stage: Stage) -> Run:
     """Run a stage that is no part of the proof; verdict and level stay as they are, and its errors are the caller's."""
     result = stage.run(ctx)
     run = replace_result(ctx.run, result, ctx.registry)
-    _log(ctx, result)
-    evidence = loaded_run.read(ctx.ledger, run, ctx.registry).evidence
+    _log_result(ctx, result)
+    evidence = loaded_run.load_run(ctx.ledger, run, ctx.registry).evidence
     return save_run(ctx.ledger, run.model_copy(update={"evidence": evidence}))
 
 
 def replace_result(run: Run, result: StageResult, registry: Registry) -> Run:
     """Return the run with one more result; what rests on another result of this stage counts no longer."""
     before = next((other for other in (*run.stages, *run.earlier) if other.stage == result.stage), None)
-    stages = _without(run.stages, {result.stage})
-    earlier = _without(run.earlier, {result.stage})
+    stages = _drop_stages(run.stages, {result.stage})
+    earlier = _drop_stages(run.earlier, {result.stage})
     if before is not None and before.digest != result.digest:
         outdated = tuple(other for other in stages if _rests_on(other.stage, result.stage, registry))
-        stages = _without(stages, {other.stage for other in outdated})
+        stages = _drop_stages(stages, {other.stage for other in outdated})
         earlier = (*earlier, *outdated)
     return run.model_copy(update={"stages": (*stages, result), "earlier": earlier})
 
 
-def _without(results: Iterable[StageResult], names: set[str]) -> tuple[StageResult, ...]:
+def _drop_stages(results: Iterable[StageResult], names: set[str]) -> tuple[StageResult, ...]:
     return tuple(result for result in results if result.stage not in names)
 
 
@@ -88,18 +88,18 @@ def _rests_on(stage: str, other: str, registry: Registry) -> bool:
 def _run_stage(ctx: Context, stage: Stage) -> StageResult:
     started = time.monotonic()
     if (missing := _find_missing(ctx, stage)) is not None:
-        return _aborted(stage, missing)
+        return _abort_stage(stage, missing)
     try:
         result = _reuse_or_run(ctx, stage)
     except (PlanError, Interrupted) as error:
         # A mistake in how Backproof was called must not overwrite what an earlier, right call found.
         if all(earlier.stage != stage.NAME for earlier in ctx.run.earlier):
-            _save_failure(ctx, _failed(ctx, stage, error))
+            _save_failure(ctx, _record_failure(ctx, stage, error))
         raise
     except BackproofError as error:
-        result = _failed(ctx, stage, error)
+        result = _record_failure(ctx, stage, error)
     except OSError as error:
-        result = _failed(ctx, stage, host_error(error))
+        result = _record_failure(ctx, stage, explain_os_error(error))
     if result.outcome is Outcome.PASS and not result.evidence:
         result = result.model_copy(update={"outcome": Outcome.ERROR, "sentence": f"no evidence for: {result.sentence}"})
     return result if result.reused else result.model_copy(update={"seconds": round(time.monotonic() - started, 3)})
@@ -134,7 +134,7 @@ def _find_missing(ctx: Context, stage: Stage) -> StageResult | str | None:
     return None
 
 
-def _aborted(stage: Stage, missing: StageResult | str) -> StageResult:
+def _abort_stage(stage: Stage, missing: StageResult | str) -> StageResult:
     why = (
         f"it needs {missing}, which has not run here"
         if isinstance(missing, str)
@@ -143,12 +143,12 @@ def _aborted(stage: Stage, missing: StageResult | str) -> StageResult:
     return StageResult(stage=stage.NAME, outcome=Outcome.ABORTED, sentence=f"not run: {why}")
 
 
-def _failed(ctx: Context, stage: Stage, error: BackproofError) -> StageResult:
+def _record_failure(ctx: Context, stage: Stage, error: BackproofError) -> StageResult:
     outcome = Outcome.PERSON if isinstance(error, NeedsReview) else Outcome.ERROR
     evidence: tuple[Evidence, ...] = ()
     try:
         file = ctx.ledger.write_text(f"{stage.NAME}/error.txt", f"{error}\n")
-        evidence = (ctx.ledger.evidence(file, claim=error.what, command=f"stage {stage.NAME}"),)
+        evidence = (ctx.ledger.register_evidence(file, claim=error.what, command=f"stage {stage.NAME}"),)
     except OSError:
         ctx.say("    the error could not be written to the run folder")
     findings = (
@@ -158,16 +158,16 @@ def _failed(ctx: Context, stage: Stage, error: BackproofError) -> StageResult:
     return StageResult(stage=stage.NAME, outcome=outcome, sentence=error.what, evidence=evidence, findings=findings)
 
 
-def _begin(run: Run, names: set[str]) -> Run:
+def _begin_run(run: Run, names: set[str]) -> Run:
     """The stages that are about to run have shown nothing yet: what an earlier command found only waits to be reused."""
     waiting = tuple(result for result in run.stages if result.stage in names)
-    kept = _without(run.earlier, {result.stage for result in waiting})
-    return run.model_copy(update={"stages": _without(run.stages, names), "earlier": (*kept, *waiting), "ended": ""})
+    kept = _drop_stages(run.earlier, {result.stage for result in waiting})
+    return run.model_copy(update={"stages": _drop_stages(run.stages, names), "earlier": (*kept, *waiting), "ended": ""})
 
 
 def _save_failure(ctx: Context, result: StageResult) -> None:
     try:
-        save_run(ctx.ledger, run_verdict.unfinished(replace_result(ctx.run, result, ctx.registry)))
+        save_run(ctx.ledger, run_verdict.mark_unfinished(replace_result(ctx.run, result, ctx.registry)))
     except OSError:
         ctx.say("    run.json could not be written")
 
@@ -187,7 +187,7 @@ def _close_effects(ctx: Context, run: Run) -> Run:
     return run
 
 
-def _log(ctx: Context, result: StageResult) -> None:
-    ctx.ledger.event(
+def _log_result(ctx: Context, result: StageResult) -> None:
+    ctx.ledger.log_event(
         "stage", stage=result.stage, outcome=result.outcome, reused=result.reused, seconds=round(result.seconds, 2)
     )

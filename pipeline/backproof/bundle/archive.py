@@ -1,117 +1,87 @@
-"""Plain tar archives of regular files, in one form only: the same files always give the same bytes.
-
-Not `tarfile`: what it reads it reads generously (links, devices, sparse files, extended headers, padding with whatever in
-it), and what it writes differs between versions. The format is POSIX.1-1988 ustar; any tar program reads it.
-"""
+"""Tar archives of regular files, in one form only: the same files always give the same bytes."""
 
 from __future__ import annotations
 
+import io
 import re
+import tarfile
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping
 
-_BLOCK = 512
-_NAME, _PREFIX = 100, 155
-_NUMBER = re.compile(rb"[0-7]{11}\0")
+_LARGEST = 8**11
+"""What fits into the field of a header; tarfile also takes another notation, with signs and without an end."""
 _CONTROL = re.compile(r"[\x00-\x1f\x7f\\]")
 
 
-class Strange(Exception):  # noqa: N818 - what the archive is
-    """The bytes are no archive of ours; the text says why."""
+class InvalidBundleError(Exception):
+    """The bytes are no bundle of Backproof; the text says why."""
 
 
-def written(files: Mapping[str, bytes]) -> bytes:
-    """The archive of these files.
+class _RegularFile(tarfile.TarInfo):
+    """A member that is refused by its header unless it is a regular file.
 
-    Raises:
-        Strange: a name that cannot be stored, or that would lead out of the folder it is unpacked into.
+    That is before tarfile looks at what follows: links, devices, sparse files and extended headers, some of which have
+    kept it busy for ever (CVE-2025-8194).
     """
-    parts = [part for name in sorted(files) for part in _entry(name, files[name])]
-    parts.append(bytes(2 * _BLOCK))
-    return b"".join(parts)
+
+    @classmethod
+    def frombuf(cls, buf: bytes | bytearray, encoding: str, errors: str) -> Self:
+        member = super().frombuf(buf, encoding, errors)
+        if member.type != tarfile.REGTYPE:
+            raise InvalidBundleError("it holds something else than regular files: a link, a folder or a device")
+        if not 0 <= member.size < _LARGEST:
+            raise InvalidBundleError("a file in it has a size that none can have")
+        return member
 
 
-def read(data: bytes, *, most: int) -> dict[str, bytes]:
-    """The files of an archive that `written` made, and of no other.
+def write_archive(files: Mapping[str, bytes]) -> bytes:
+    """Return the archive of these files: sorted by name, without owners or times.
 
     Raises:
-        Strange: anything else, down to one bit of padding.
+        InvalidBundleError: a name that cannot be stored, or that leads out of the folder it is unpacked into.
+    """
+    buffer = io.BytesIO()
+    with tarfile.open(fileobj=buffer, mode="w", format=tarfile.USTAR_FORMAT) as archive:
+        for name in sorted(files):
+            member = tarfile.TarInfo(require_plain_path(name))
+            member.size = len(files[name])
+            try:
+                archive.addfile(member, io.BytesIO(files[name]))
+            except ValueError as error:
+                raise InvalidBundleError(f"{name!r} is too long a name for an archive") from error
+    return buffer.getvalue()
+
+
+def read_archive(data: bytes, *, most: int) -> dict[str, bytes]:
+    """Return the files of an archive that `write_archive` made, and of no other.
+
+    Raises:
+        InvalidBundleError: anything else, down to one bit of padding.
     """
     files: dict[str, bytes] = {}
-    for name, content in _entries(data):
-        if name in files:
-            raise Strange(f"{name} is there twice")
-        if len(files) >= most:
-            raise Strange(f"it has more than {most} files")
-        files[name] = content
-    if written(files) != data:
-        raise Strange("it is not in the one form that a bundle has: padding, order, owners or times differ")
+    try:
+        with tarfile.open(fileobj=io.BytesIO(data), mode="r:", tarinfo=_RegularFile, errors="strict") as archive:
+            for member in archive:
+                if require_plain_path(member.name) in files:
+                    raise InvalidBundleError(f"{member.name} is there twice")
+                if len(files) >= most:
+                    raise InvalidBundleError(f"it has more than {most} files")
+                stream = archive.extractfile(member)
+                files[member.name] = stream.read() if stream else b""
+    except (tarfile.TarError, UnicodeDecodeError) as error:
+        raise InvalidBundleError(f"it is no archive: {error}") from error
+    # tarfile reads generously: what it takes no notice of does not come out again.
+    if write_archive(files) != data:
+        raise InvalidBundleError("it is not in the one form that a bundle has: padding, order, owners or times differ")
     return files
 
 
-def _entries(data: bytes) -> Iterator[tuple[str, bytes]]:
-    offset = 0
-    while header := data[offset : offset + _BLOCK].rstrip(b"\0"):
-        header = header.ljust(_BLOCK, b"\0")
-        if header[156:157] != b"0":
-            raise Strange("it holds something else than regular files: a link, a folder or a device")
-        if not _NUMBER.fullmatch(header[124:136]):
-            raise Strange("the size of a file is no number")
-        name, size = _name_of(header), int(header[124:135], 8)
-        start = offset + _BLOCK
-        if start + size > len(data):
-            raise Strange(f"{name} is cut")
-        yield name, data[start : start + size]
-        offset = start + _padded(size)
-
-
-def _name_of(header: bytes) -> str:
-    name, prefix = (part.partition(b"\0")[0] for part in (header[:_NAME], header[345 : 345 + _PREFIX]))
-    try:
-        return must_be_safe((prefix + b"/" + name if prefix else name).decode("utf-8"))
-    except UnicodeDecodeError as error:
-        raise Strange("a name is not UTF-8") from error
-
-
-def must_be_safe(name: str) -> str:
-    """The name, when it stays inside the folder that it is unpacked into."""
-    pure = PurePosixPath(name)
-    if not pure.parts or pure.is_absolute() or ".." in pure.parts or str(pure) != name or _CONTROL.search(name):
-        raise Strange(f"{name!r} is not a plain path inside the bundle")
+def require_plain_path(name: str) -> str:
+    """Return the name, when it stays inside the folder that it is unpacked into."""
+    path = PurePosixPath(name)
+    if not path.parts or path.is_absolute() or ".." in path.parts or str(path) != name or _CONTROL.search(name):
+        raise InvalidBundleError(f"{name!r} is not a plain path inside the bundle")
     return name
-
-
-def _entry(name: str, content: bytes) -> tuple[bytes, bytes, bytes]:
-    return _header(must_be_safe(name), len(content)), content, bytes(_padded(len(content)) - len(content))
-
-
-def _padded(size: int) -> int:
-    return -(-size // _BLOCK) * _BLOCK
-
-
-def _header(name: str, size: int) -> bytes:
-    last, prefix = _split(name.encode())
-    fields = (last.ljust(_NAME, b"\0"), b"0000644\0", b"0000000\0", b"0000000\0", b"%011o\0" % size, b"00000000000\0")
-    rest = (
-        b"0".ljust(101, b"\0"),
-        b"ustar\x0000",
-        bytes(64),
-        b"0000000\0" * 2,
-        prefix.ljust(_PREFIX, b"\0"),
-        bytes(12),
-    )
-    total = sum(sum(part) for part in (*fields, b" " * 8, *rest))
-    return b"".join((*fields, b"%06o\0 " % total, *rest))
-
-
-def _split(name: bytes) -> tuple[bytes, bytes]:
-    """The name, and the folders before it where it is longer than its field."""
-    if len(name) <= _NAME:
-        return name, b""
-    for at in (index for index, each in enumerate(name) if each == ord("/")):
-        if at <= _PREFIX and len(name) - at - 1 <= _NAME:
-            return name[at + 1 :], name[:at]
-    raise Strange(f"{name.decode()!r} is too long a name for an archive")

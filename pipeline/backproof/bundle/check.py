@@ -6,15 +6,13 @@ import hashlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from pydantic import ValidationError
-
 from backproof import __version__
-from backproof.bundle import archive, envelope
-from backproof.bundle.archive import Strange
+from backproof.bundle.archive import InvalidBundleError, read_archive
+from backproof.bundle.envelope import MOST_FILES, open_sealed
 from backproof.bundle.manifest import MANIFEST, RUN, STATEMENT, Manifest
-from backproof.bundle.redacted import written
-from backproof.bundle.replay import Retold, retold
-from backproof.bundle.statement import statement
+from backproof.bundle.redacted import encode_json, encode_manifest
+from backproof.bundle.replay import ReplayedRun, read_record, replay_run
+from backproof.bundle.statement import build_statement
 from backproof.core.errors import HostError
 
 if TYPE_CHECKING:
@@ -25,74 +23,71 @@ COMMENT = f"{RUN}comment.md"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Checked:
-    """What a bundle holds. `same_comment` is None where another version of ours drew the comment up."""
+class VerifiedBundle:
+    """A bundle that verifies, and its comment, written again from its records.
+
+    Args:
+        same_comment: the bundle's own comment is the same; False where another version of Backproof wrote it.
+    """
 
     manifest: Manifest
-    told: Retold
+    replayed: ReplayedRun
     comment: str
-    same_comment: bool | None
+    same_comment: bool
 
 
-def check(file: Path) -> Checked:
-    """Verify a bundle, offline, and draw its comment up again.
+def verify_bundle(file: Path) -> VerifiedBundle:
+    """Verify a bundle offline, and write its comment again.
 
     Raises:
+        PlanError: it is no regular file.
         HostError: it is altered, cut, hostile, or says something else than its records.
     """
     try:
-        return _checked(file)
-    except Strange as strange:
+        return _verify(file)
+    except InvalidBundleError as error:
         raise HostError(
             f"{file}: this bundle does not verify",
-            why=str(strange),
+            why=str(error),
             next_step="use nothing of it; ask for it again, and compare the SHA-256 of the file with its maker's",
-        ) from strange
+        ) from error
 
 
-def _checked(file: Path) -> Checked:
-    files = archive.read(envelope.opened(file), most=envelope.MOST_FILES)
-    manifest = _manifest(files)
-    _must_be_listed(manifest, files)
-    told = retold(manifest, files)
-    if written(statement(told, manifest)) != files.get(STATEMENT):
-        raise Strange(f"{STATEMENT} is not what the records of the bundle carry")
-    return Checked(
-        manifest=manifest, told=told, comment=_comment(told, manifest, files), same_comment=_is_our_version(manifest)
-    )
+def _verify(file: Path) -> VerifiedBundle:
+    files = read_archive(open_sealed(file), most=MOST_FILES)
+    manifest = read_record(files, MANIFEST, Manifest)
+    if encode_manifest(manifest) != files[MANIFEST]:
+        raise InvalidBundleError(f"{MANIFEST} is not in the one form that a bundle has")
+    _check_listing(manifest, files)
+    replayed = replay_run(manifest, files)
+    _check_origins(manifest, replayed)
+    if encode_json(build_statement(replayed, manifest)) != files.get(STATEMENT):
+        raise InvalidBundleError(f"{STATEMENT} is not what the records of the bundle carry")
+    # The comment of another version may have other words; that of this one must come out to the byte.
+    comment, is_own = replayed.comment, manifest.tool == f"backproof {__version__}"
+    if is_own and comment.encode() != files.get(COMMENT):
+        raise InvalidBundleError(f"{COMMENT} is not what the records of the bundle give")
+    return VerifiedBundle(manifest=manifest, replayed=replayed, comment=comment, same_comment=is_own)
 
 
-def _manifest(files: Mapping[str, bytes]) -> Manifest:
-    if MANIFEST not in files:
-        raise Strange(f"it has no {MANIFEST}")
-    try:
-        return Manifest.model_validate_json(files[MANIFEST])
-    except ValidationError as error:
-        first = error.errors()[0]
-        raise Strange(f"{MANIFEST}: {'.'.join(map(str, first['loc']))}: {first['msg']}") from error
+def _check_origins(manifest: Manifest, replayed: ReplayedRun) -> None:
+    """The manifest is of this run, and names the hashes that the run recorded."""
+    listed = {f"{RUN}{missing.path}": missing.recorded_sha256 for missing in manifest.missing}
+    listed |= {entry.path: entry.recorded_sha256 for entry in manifest.files if entry.recorded_sha256}
+    recorded = {f"{RUN}{evidence.path}": evidence.sha256 for evidence in replayed.recorded_evidence}
+    if manifest.run != replayed.recorded.id or listed != recorded:
+        raise InvalidBundleError("the manifest names another run or other recorded hashes than run.json")
 
 
-def _must_be_listed(manifest: Manifest, files: Mapping[str, bytes]) -> None:
+def _check_listing(manifest: Manifest, files: Mapping[str, bytes]) -> None:
     """Every file is in the manifest once, with its hash, and the manifest names no other."""
-    listed = {each.path: each for each in manifest.files}
+    listed = {entry.path: entry for entry in manifest.files}
     if len(listed) != len(manifest.files):
-        raise Strange("the manifest names a file twice")
-    if strange := sorted((set(files) - {MANIFEST}) ^ set(listed)):
-        raise Strange(f"the manifest and the files differ: {', '.join(strange[:5])}")
+        raise InvalidBundleError("the manifest names a file twice")
+    if difference := sorted((set(files) - {MANIFEST}) ^ set(listed)):
+        raise InvalidBundleError(f"the manifest and the files differ: {', '.join(difference[:5])}")
     for path, entry in listed.items():
         if hashlib.sha256(files[path]).hexdigest() != entry.sha256 or len(files[path]) != entry.size:
-            raise Strange(f"{path} is not the file that the manifest names")
+            raise InvalidBundleError(f"{path} is not the file that the manifest names")
         if not entry.redacted and entry.original_sha256 not in (None, entry.sha256):
-            raise Strange(f"{path} differs from its original, and is not said to be redacted")
-
-
-def _is_our_version(manifest: Manifest) -> bool | None:
-    return True if manifest.tool == f"backproof {__version__}" else None
-
-
-def _comment(told: Retold, manifest: Manifest, files: Mapping[str, bytes]) -> str:
-    """Drawn up again; of our own version it must come out to the byte."""
-    again = told.comment
-    if _is_our_version(manifest) and again.encode() != files.get(COMMENT):
-        raise Strange(f"{COMMENT} is not what the records of the bundle give")
-    return again
+            raise InvalidBundleError(f"{path} differs from its original, and is not said to be redacted")

@@ -1,18 +1,19 @@
-"""The outside of a bundle: gzip, with a last member that is empty and carries the SHA-256 of all bytes before it.
+"""The outside of a bundle: gzip, whose header carries the SHA-256 of all bytes behind it as a comment.
 
-gzip's own checksum covers the content, but neither its header nor the bits that fill up a compressed block; the seal
-covers them. gunzip and tar take no notice of it. It tells of damage, not of forgery: whoever can write a file can seal it.
+gzip's own checksum covers the content, but neither its header nor the bits that fill up a compressed block; and to compress
+again and compare would tie a bundle to one version of zlib. gunzip and tar take no notice of the comment. It tells of damage,
+not of forgery: whoever can write a file can seal it.
 """
 
 from __future__ import annotations
 
 import gzip
 import hashlib
-import re
 import zlib
 from typing import TYPE_CHECKING
 
-from backproof.bundle.archive import Strange
+from backproof.bundle.archive import InvalidBundleError
+from backproof.core.errors import PlanError
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -20,47 +21,52 @@ if TYPE_CHECKING:
 LARGEST = 256 * 1024 * 1024
 """Bytes of a bundle, unpacked; more is refused before it is unpacked."""
 MOST_FILES = 5_000
-_HEADER = b"\x1f\x8b\x08\x00\x00\x00\x00\x00\x02\xff"
-_FIRST = b"\x1f\x8b\x08\x10\x00\x00\x00\x00\x02\xffbackproof bundle 1 sha256:"
-_EMPTY = b"\0\x03\x00" + bytes(8)
-_SEAL = re.compile(re.escape(_FIRST) + b"[0-9a-f]{64}" + re.escape(_EMPTY))
-_LENGTH = len(_FIRST) + 64 + len(_EMPTY)
+_GZIP_HEADER = 10
+# RFC 1952: a comment, no time, best compression, no system.
+_HEADER = b"\x1f\x8b\x08\x10\x00\x00\x00\x00\x02\xffbackproof bundle 1 sha256:%s\x00"
+_SEAL_LENGTH = len(_HEADER) - len(b"%s") + 64
 
 
-def sealed(data: bytes) -> bytes:
-    packed = _HEADER + gzip.compress(data, mtime=0)[len(_HEADER) :]
-    return packed + _seal(packed)
+def seal(data: bytes) -> bytes:
+    packed = gzip.compress(data, mtime=0)[_GZIP_HEADER:]
+    return _build_header(packed) + packed
 
 
-def opened(path: Path) -> bytes:
-    """What is inside a sealed file.
+def open_sealed(path: Path) -> bytes:
+    """Return what is inside a sealed file.
 
     Raises:
-        Strange: it is too large, cut, altered, or no bundle.
+        PlanError: it is a device or a pipe.
+        InvalidBundleError: it is too large, cut, altered, or no bundle.
     """
+    if not path.is_file():
+        raise PlanError(
+            f"{path}: not a regular file",
+            why="a device or a pipe may never end, and a bundle is read whole",
+            next_step="store the bundle as a file, then name that",
+        )
     if path.stat().st_size > LARGEST:
-        raise Strange(f"it has more than {LARGEST} bytes")
+        raise InvalidBundleError(f"it has more than {LARGEST} bytes")
     data = path.read_bytes()
-    packed, seal = data[:-_LENGTH], data[-_LENGTH:]
-    if not _SEAL.fullmatch(seal):
-        raise Strange("it does not end with the seal of a bundle: it is cut, altered at its end, or something else")
-    if seal != _seal(packed):
-        raise Strange("its bytes are not the sealed ones: something in it was altered")
-    return _unpacked(packed)
+    if not data.startswith(_HEADER.partition(b"%s")[0]):
+        raise InvalidBundleError("it does not begin with the seal of a bundle: it is something else, or altered there")
+    if data[:_SEAL_LENGTH] != _build_header(data[_SEAL_LENGTH:]):
+        raise InvalidBundleError("its bytes are not the sealed ones: something in it was cut or altered")
+    return _unpack(data)
 
 
-def _unpacked(packed: bytes) -> bytes:
-    unpack = zlib.decompressobj(wbits=31)
+def _unpack(packed: bytes) -> bytes:
+    unpacker = zlib.decompressobj(wbits=zlib.MAX_WBITS | 16)
     try:
-        data = unpack.decompress(packed, LARGEST + 1)
+        data = unpacker.decompress(packed, LARGEST + 1)
     except zlib.error as error:
-        raise Strange(f"it cannot be unpacked: {error}") from error
+        raise InvalidBundleError(f"it cannot be unpacked: {error}") from error
     if len(data) > LARGEST:
-        raise Strange(f"it unpacks to more than {LARGEST} bytes")
-    if not unpack.eof or unpack.unused_data or not packed.startswith(_HEADER):
-        raise Strange("it is not one gzip member as a bundle has it")
+        raise InvalidBundleError(f"it unpacks to more than {LARGEST} bytes")
+    if not unpacker.eof or unpacker.unused_data:
+        raise InvalidBundleError("it is not one gzip member as a bundle has it")
     return data
 
 
-def _seal(packed: bytes) -> bytes:
-    return _FIRST + hashlib.sha256(packed).hexdigest().encode() + _EMPTY
+def _build_header(packed: bytes) -> bytes:
+    return _HEADER % hashlib.sha256(packed).hexdigest().encode()

@@ -7,16 +7,18 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from backproof import __version__
-from backproof.bundle import archive, envelope
-from backproof.bundle.check import COMMENT, Checked, check
-from backproof.bundle.manifest import MANIFEST, PLAN, RUN, STATEMENT, Bundled, Manifest, Missing
-from backproof.bundle.redacted import Mask, written
-from backproof.bundle.replay import retold
-from backproof.bundle.statement import statement
+from backproof.bundle.archive import InvalidBundleError, require_plain_path, write_archive
+from backproof.bundle.check import COMMENT, VerifiedBundle, verify_bundle
+from backproof.bundle.envelope import seal
+from backproof.bundle.manifest import MANIFEST, PLAN, RUN, STATEMENT, BundledFile, Manifest, MissingFile
+from backproof.bundle.redacted import RunMask, encode_json, encode_manifest
+from backproof.bundle.replay import replay_run
+from backproof.bundle.statement import build_statement
 from backproof.core.errors import HostError
 from backproof.rundir.ledger import EVENTS_FILE, RUN_FILE, write_atomic
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
 
     from backproof.upstream.publish import Loaded
@@ -25,99 +27,104 @@ LARGEST_FILE = 64 * 1024 * 1024
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Made:
-    """Where the bundle is, the hash of the whole file, and what verifying it said."""
+class WrittenBundle:
+    """A bundle on disk, with the hash of the whole file, verified."""
 
     file: Path
     sha256: str
-    checked: Checked
+    verified: VerifiedBundle
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _Part:
+    """One file of a bundle: its content, the bytes that it had in the run folder, the hash that its stage recorded."""
+
     content: bytes
     original: bytes | None = None
     recorded: str | None = None
 
 
-def make(loaded: Loaded, file: Path) -> Made:
-    """Write the bundle of a run, locked against a run that is at work in the folder.
+def make_bundle(loaded: Loaded, file: Path) -> WrittenBundle:
+    """Write the bundle of a run; the run folder is locked meanwhile.
 
     Raises:
         HostError: the run is too large or too strange for a bundle, or another run works there.
     """
     try:
-        with loaded.ledger.locked():
-            data = _bundled(loaded)
+        with loaded.ledger.hold_lock():
+            data = _build_bundle(loaded)
         write_atomic(file, data)
-    except archive.Strange as strange:
+    except InvalidBundleError as error:
         raise HostError(
             f"{loaded.ledger.folder}: no bundle can be made of this run",
-            why=str(strange),
+            why=str(error),
             next_step="look at run.json: it names its evidence by plain paths inside the run folder",
-        ) from strange
-    return Made(file=file, sha256=hashlib.sha256(data).hexdigest(), checked=check(file))
+        ) from error
+    return WrittenBundle(file=file, sha256=hashlib.sha256(data).hexdigest(), verified=verify_bundle(file))
 
 
-def _bundled(loaded: Loaded) -> bytes:
-    parts, missing = _parts(loaded)
-    told = retold(_manifest(loaded, parts, missing), _contents(parts))
-    # Drawn up from what the bundle has, not from what the run had: its reader can then do the same, and compare.
-    parts[COMMENT] = replace(parts.get(COMMENT, _Part(content=b"")), content=told.comment.encode())
-    parts[STATEMENT] = _Part(content=written(statement(told, _manifest(loaded, parts, missing))))
-    manifest = _manifest(loaded, parts, missing)
-    return envelope.sealed(archive.written({**_contents(parts), MANIFEST: written(manifest.model_dump(mode="json"))}))
+def _build_bundle(loaded: Loaded) -> bytes:
+    parts, missing = _collect_parts(loaded)
+    replayed = replay_run(_build_manifest(loaded, parts, missing), _contents(parts))
+    # Written from what the bundle has, not from what the run had: its reader can then do the same, and compare.
+    parts[COMMENT] = replace(parts.get(COMMENT, _Part(content=b"")), content=replayed.comment.encode())
+    statement = build_statement(replayed, _build_manifest(loaded, parts, missing))
+    parts[STATEMENT] = _Part(content=encode_json(statement))
+    manifest = _build_manifest(loaded, parts, missing)
+    return seal(write_archive({**_contents(parts), MANIFEST: encode_manifest(manifest)}))
 
 
-def _parts(loaded: Loaded) -> tuple[dict[str, _Part], tuple[Missing, ...]]:
-    mask, folder, recorded = Mask.of(loaded.story), loaded.ledger.folder, _recorded(loaded)
-    parts = {PLAN: _Part(content=written(mask.value(loaded.plan.model_dump(mode="json", by_alias=True))))}
+def _collect_parts(loaded: Loaded) -> tuple[dict[str, _Part], tuple[MissingFile, ...]]:
+    mask, folder, recorded = RunMask.of_run(loaded.story), loaded.ledger.folder, _recorded_hashes(loaded)
+    parts = {PLAN: _Part(content=encode_json(mask.mask_value(loaded.plan.model_dump(mode="json", by_alias=True))))}
     missing = []
     for path in sorted({RUN_FILE, EVENTS_FILE, *recorded}):
-        name = mask.text(path)
-        if _is_ours(folder, path):
+        name = mask.mask_text(path)
+        if _is_in_folder(folder, path):
             data = (folder / path).read_bytes()
-            part = _Part(content=mask.file(path, data), original=data, recorded=recorded.get(path))
+            part = _Part(content=mask.mask_file(path, data), original=data, recorded=recorded.get(path))
             if f"{RUN}{name}" in parts:
-                raise archive.Strange(f"two evidence files would both be {name} once their names are redacted")
+                raise InvalidBundleError(f"two evidence files would both be {name} once their names are redacted")
             parts[f"{RUN}{name}"] = part
         elif path in recorded:
-            missing.append(Missing(path=name, recorded_sha256=recorded[path]))
+            missing.append(MissingFile(path=name, recorded_sha256=recorded[path]))
     return parts, tuple(missing)
 
 
-def _recorded(loaded: Loaded) -> dict[str, str]:
-    """All evidence of the run, that of the report included, by path."""
-    return {each.path: each.sha256 for each in replace(loaded.story, run=loaded.said).evidence}
+def _recorded_hashes(loaded: Loaded) -> dict[str, str]:
+    """Return the hash of all evidence of the run by path, that of the report included."""
+    return {evidence.path: evidence.sha256 for evidence in replace(loaded.story, run=loaded.said).evidence}
 
 
-def _is_ours(folder: Path, path: str) -> bool:
-    """A regular file of the run folder, reached by no link, and not too large to carry."""
-    found = folder / archive.must_be_safe(path)
-    ways = [found, *found.parents[: path.count("/")]]
-    if any(each.is_symlink() for each in ways) or not found.is_file():
+def _is_in_folder(folder: Path, path: str) -> bool:
+    """Return whether a path is a regular file of the run folder that no link leads to.
+
+    Raises:
+        InvalidBundleError: it is too large to carry.
+    """
+    file = folder / require_plain_path(path)
+    if any(part.is_symlink() for part in (file, *file.parents[: path.count("/")])) or not file.is_file():
         return False
-    if found.stat().st_size > LARGEST_FILE:
-        raise archive.Strange(f"{path} has more than {LARGEST_FILE} bytes")
+    if file.stat().st_size > LARGEST_FILE:
+        raise InvalidBundleError(f"{path} has more than {LARGEST_FILE} bytes")
     return True
 
 
-def _contents(parts: dict[str, _Part]) -> dict[str, bytes]:
-    return {name: each.content for name, each in parts.items()}
+def _contents(parts: Mapping[str, _Part]) -> dict[str, bytes]:
+    return {name: part.content for name, part in parts.items()}
 
 
-def _manifest(loaded: Loaded, parts: dict[str, _Part], missing: tuple[Missing, ...]) -> Manifest:
-    files = tuple(_entry(name, parts[name]) for name in sorted(parts))
+def _build_manifest(loaded: Loaded, parts: Mapping[str, _Part], missing: tuple[MissingFile, ...]) -> Manifest:
+    files = tuple(_build_entry(name, parts[name]) for name in sorted(parts))
     return Manifest(tool=f"backproof {__version__}", run=loaded.said.id, files=files, missing=missing)
 
 
-def _entry(name: str, part: _Part) -> Bundled:
-    original = None if part.original is None else hashlib.sha256(part.original).hexdigest()
-    return Bundled(
+def _build_entry(name: str, part: _Part) -> BundledFile:
+    return BundledFile(
         path=name,
         size=len(part.content),
         sha256=hashlib.sha256(part.content).hexdigest(),
-        original_sha256=original,
+        original_sha256=None if part.original is None else hashlib.sha256(part.original).hexdigest(),
         recorded_sha256=part.recorded,
         redacted=part.original is not None and part.content != part.original,
     )

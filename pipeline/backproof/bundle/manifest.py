@@ -16,12 +16,12 @@ MEANING = {
     "sha256": "of the file as it is in this bundle",
     "original_sha256": "of the file as it was in the run folder, before anything was taken out of it",
     "recorded_sha256": "of the file when its stage registered it as evidence, as run.json has it",
-    "redacted": "whether secrets, hosts, addresses, user paths or serial numbers were taken out, or the run's own paths",
+    "redacted": "true where secrets, hosts, addresses, user paths, serial numbers or the run's own paths were taken out",
     "signature": "none: the bundle shows that it is whole, not who made it",
 }
 
 
-class Bundled(Record):
+class BundledFile(Record):
     """One file of the bundle. A file without an original was made for the bundle."""
 
     path: str
@@ -32,7 +32,7 @@ class Bundled(Record):
     redacted: bool = False
 
 
-class Missing(Record):
+class MissingFile(Record):
     """Evidence that run.json names and the run folder did not have."""
 
     path: str
@@ -45,6 +45,6 @@ class Manifest(Record):
     schema_version: Literal[1] = 1
     tool: str
     run: str
-    meaning: dict[str, str] = Field(default=MEANING, description="what each hash is of")
-    files: tuple[Bundled, ...]
-    missing: tuple[Missing, ...] = ()
+    meaning: dict[str, str] = Field(default=MEANING, description="the meaning of each field")
+    files: tuple[BundledFile, ...]
+    missing: tuple[MissingFile, ...] = ()

@@ -1,4 +1,4 @@
-"""The story of a run from the files of a bundle alone: no run folder, no kit, no machine of anybody."""
+"""A run from the files of a bundle alone: no run folder, no kit, no machine of anybody."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, TypeVar
 
 from pydantic import ValidationError
 
-from backproof.bundle.archive import Strange
+from backproof.bundle.archive import InvalidBundleError
 from backproof.bundle.manifest import PLAN, RUN
 from backproof.core.model import Record
+from backproof.devices import DEVICES
 from backproof.kit.plan import Plan
 from backproof.records.proof import Run
 from backproof.report import render
@@ -20,59 +21,71 @@ from backproof.verdict import run_verdict
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from backproof.bundle.manifest import Bundled, Manifest
+    from backproof.bundle.manifest import Manifest
+    from backproof.core.model import Evidence
 
 R = TypeVar("R", bound=Record)
+_PATCH_LIMIT = 200_000
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Retold:
-    """The judged story, the plan, and run.json as the run had left it."""
+class ReplayedRun:
+    """A run that was judged again, with its plan, and run.json as the run had left it."""
 
-    story: LoadedRun
+    loaded: LoadedRun
     plan: Plan
-    said: Run
+    recorded: Run
 
     @property
     def comment(self) -> str:
-        return render.comment(self.story, self.plan, hide=render.as_it_is)
+        return render.render_comment(self.loaded, self.plan, hide=render.hide_controls_only)
+
+    @property
+    def recorded_evidence(self) -> tuple[Evidence, ...]:
+        """All evidence that the run registered, that of its report included."""
+        return replace(self.loaded, run=self.recorded).evidence
 
 
-def retold(manifest: Manifest, files: Mapping[str, bytes]) -> Retold:
-    """Read and judge again.
+def replay_run(manifest: Manifest, files: Mapping[str, bytes]) -> ReplayedRun:
+    """Read the records of a bundle and judge the run again.
 
     Raises:
-        Strange: a record cannot be read.
+        InvalidBundleError: a record cannot be read.
     """
-    said = _record(files, f"{RUN}run.json", Run)
-    known = {each.path.removeprefix(RUN): each for each in manifest.files if each.path.startswith(RUN)}
-    bare = LoadedRun(run=said, registry=REGISTRY)
-    altered = frozenset(each.path for each in bare.evidence if not _holds(known, each.path, each.sha256))
+    recorded = read_record(files, f"{RUN}run.json", Run)
+    originals = {entry.path.removeprefix(RUN): entry.original_sha256 for entry in manifest.files}
+    bare = LoadedRun(run=recorded, registry=REGISTRY)
+    altered = _find_altered(bare, originals)
     records = {
-        kind: _record(files, f"{RUN}{path}", kind)
+        kind: read_record(files, f"{RUN}{path}", kind)
         for kind, path in record_paths(REGISTRY).items()
-        if path not in altered and bare.file(path)
+        if path not in altered and bare.find_file(path)
     }
-    told = LoadedRun(run=before_report(said, REGISTRY), registry=REGISTRY, records=records)
+    loaded = LoadedRun(run=before_report(recorded, REGISTRY), registry=REGISTRY, records=records)
     # Evidence of claims and cases is only known once their records are read.
-    altered = frozenset(each.path for each in told.evidence if not _holds(known, each.path, each.sha256))
+    altered = _find_altered(loaded, originals)
     path = patch_paths(REGISTRY)[0]
-    patch = "" if path in altered or not bare.file(path) else files[f"{RUN}{path}"].decode("utf-8", "replace")
-    told = replace(told, altered=altered, patch=patch[:200_000])
-    run = run_verdict.as_left(said, run_verdict.judged(told))
-    return Retold(story=replace(told, run=run), plan=_record(files, PLAN, Plan), said=said)
+    patch = "" if path in altered or not bare.find_file(path) else files[f"{RUN}{path}"].decode("utf-8", "replace")
+    loaded = replace(loaded, altered=altered, patch=patch[:_PATCH_LIMIT])
+    run = run_verdict.as_left(recorded, run_verdict.judge_run(loaded))
+    return ReplayedRun(loaded=replace(loaded, run=run), plan=read_record(files, PLAN, Plan), recorded=recorded)
 
 
-def _holds(known: Mapping[str, Bundled], path: str, recorded: str) -> bool:
-    found = known.get(path)
-    return found is not None and found.original_sha256 == recorded
+def _find_altered(run: LoadedRun, originals: Mapping[str, str | None]) -> frozenset[str]:
+    """Return the evidence whose file was not as recorded when the bundle was made."""
+    return frozenset(item.path for item in run.evidence if originals.get(item.path) != item.sha256)
 
 
-def _record(files: Mapping[str, bytes], name: str, kind: type[R]) -> R:
+def read_record(files: Mapping[str, bytes], name: str, kind: type[R]) -> R:
+    """Return a file of the bundle as a record.
+
+    Raises:
+        InvalidBundleError: it is not there, or not such a record.
+    """
     try:
-        return kind.model_validate_json(files[name])
+        return kind.model_validate_json(files[name], context=DEVICES)
     except KeyError:
-        raise Strange(f"it has no {name}") from None
+        raise InvalidBundleError(f"it has no {name}") from None
     except ValidationError as error:
         first = error.errors()[0]
-        raise Strange(f"{name}: {'.'.join(map(str, first['loc']))}: {first['msg']}") from error
+        raise InvalidBundleError(f"{name}: {'.'.join(map(str, first['loc']))}: {first['msg']}") from error

@@ -9,80 +9,76 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from backproof.bundle.manifest import RUN
-from backproof.rundir.subject import contradictions
-from backproof.verdict.sentences import level_names
+from backproof.report.view import RunView
+from backproof.rundir.subject import find_contradictions
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from backproof.bundle.manifest import Manifest
-    from backproof.bundle.replay import Retold
+    from backproof.bundle.replay import ReplayedRun
     from backproof.rundir.loaded_run import LoadedRun
 
 TYPE = "https://in-toto.io/Statement/v1"
 PREDICATE_TYPE = "urn:x-backproof:backport-proof:v1"
 UNSIGNED = (
     "This statement carries no signature. It says what the evidence in the bundle shows to whoever recomputes it "
-    "(`backproof verify-bundle`), and nothing about who made it."
+    "(`backproof bundle --verify`), and nothing about who made it."
 )
 
 
-def statement(told: Retold, manifest: Manifest) -> dict[str, Any]:
-    """A function of the bundle's own records, so that whoever has them can draw it up again and compare."""
+def build_statement(replayed: ReplayedRun, manifest: Manifest) -> dict[str, Any]:
+    """Return a function of the bundle's own records: whoever has them can build it again and compare."""
     return {
         "_type": TYPE,
-        "subject": list(_subjects(told.story)),
+        "subject": list(_list_subjects(replayed.loaded)),
         "predicateType": PREDICATE_TYPE,
-        "predicate": _predicate(told, manifest),
+        "predicate": _build_predicate(replayed, manifest),
     }
 
 
-def _subjects(story: LoadedRun) -> Iterator[dict[str, Any]]:
-    """The landed commit with its tree, then each file as landed; nothing when nothing landed there."""
-    if story.fixup is None or contradictions(story):
+def _list_subjects(run: LoadedRun) -> Iterator[dict[str, Any]]:
+    """Yield the landed commit with its tree, then each file as landed; nothing when nothing landed there."""
+    if run.fixup is None or find_contradictions(run):
         return
     yield {
-        "name": f"backport of {story.run.kit} on {story.run.settings.branch}",
-        "digest": {"gitCommit": story.fixup.head, "gitTree": story.fixup.head_tree},
+        "name": f"backport of {run.run.kit} on {run.run.settings.branch}",
+        "digest": {"gitCommit": run.fixup.head, "gitTree": run.fixup.head_tree},
     }
-    installed = {each.path: each.after for each in story.install.files} if story.install else {}
-    for change in story.fixup.changes:
+    installed = {file.path: file.after for file in run.install.files} if run.install else {}
+    for change in run.fixup.changes:
         if change.after is not None:
             digest = {"gitBlob": change.after}
-            if found := installed.get(change.path):
-                digest["sha256"] = found
+            if sha256 := installed.get(change.path):
+                digest["sha256"] = sha256
             yield {"name": change.path, "digest": digest}
 
 
-def _predicate(told: Retold, manifest: Manifest) -> dict[str, Any]:
-    run, story = told.story.run, told.story
-    level = None if run.level is None else {"number": run.level, "name": _level_name(story)}
+def _build_predicate(replayed: ReplayedRun, manifest: Manifest) -> dict[str, Any]:
+    loaded, run = replayed.loaded, replayed.loaded.run
+    level = None if run.level is None else {"number": run.level, "name": RunView(loaded=loaded).level_name}
     return {
         "signed": False,
         "note": UNSIGNED,
         "tool": run.tool,
-        "run": {"id": run.id, "started": run.started, "ended": told.said.ended},
+        "run": {"id": run.id, "started": run.started, "ended": replayed.recorded.ended},
         "kit": run.kit,
-        "upstream": told.plan.upstream.model_dump(mode="json"),
+        "upstream": replayed.plan.upstream.model_dump(mode="json"),
         "branch": run.settings.branch,
-        "base": {"gitCommit": story.pick.base} if story.pick else None,
+        "base": {"gitCommit": loaded.pick.base} if loaded.pick else None,
         "outcome": run.outcome.value,
         "level": level,
         "sentence": run.sentence,
-        "arms": {arm.value: each.model_dump(mode="json") for arm, each in run.arms.items()},
+        "arms": {arm.value: summary.model_dump(mode="json") for arm, summary in run.arms.items()},
         "stages": [
-            {"stage": each.stage, "outcome": each.outcome.value, "sentence": each.sentence} for each in run.stages
+            {"stage": result.stage, "outcome": result.outcome.value, "sentence": result.sentence}
+            for result in run.stages
         ],
         "limits": list(run.limits),
         "evidence": [
-            {"name": each.path, "digest": {"sha256": each.sha256}}
-            for each in manifest.files
-            if each.path.startswith(RUN) and each.recorded_sha256
+            {"name": entry.path, "digest": {"sha256": entry.sha256}}
+            for entry in manifest.files
+            if entry.path.startswith(RUN) and entry.recorded_sha256
         ],
-        "not_established": sorted(story.altered),
+        "not_established": sorted(loaded.altered),
     }
-
-
-def _level_name(story: LoadedRun) -> str:
-    device = story.validate.device if story.validate else story.run.settings.device
-    return next(name for level, name in level_names(device).items() if level == story.run.level)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from backproof.commands.output import actions_job, print_exact, print_json, print_line, print_text
-from backproof.core.redaction import publishable
+from backproof.core.redaction import redact_for_public
 
 if TYPE_CHECKING:
     from backproof.core.model import Finding
@@ -29,17 +29,18 @@ _JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.option("--labels", default="", help="Labels of the self-hosted runners that have the device, with commas.")
 def matrix_command(*, kit: Path, repo: str, devices: tuple[str, ...], labels: str) -> None:
     """Print the matrix of KIT for a workflow: release branches by devices, one line of JSON."""
-    from backproof.kit import plan
+    from backproof.devices import DEVICES
+    from backproof.kit.loader import load_plan
     from backproof.upstream import matrix as matrices
 
     wanted = tuple(each for one in devices for each in one.replace(",", " ").split())
     listed = tuple(each.strip() for each in labels.split(",") if each.strip())
-    matrix = matrices.matrix(plan.load(kit), repo, devices=wanted, labels=listed).model_dump(mode="json")
+    matrix = matrices.make_matrix(load_plan(kit, DEVICES), repo, devices=wanted, labels=listed).model_dump(mode="json")
     # One line: a workflow takes it as it is.
     print_exact(json.dumps(matrix))
     if actions := actions_job(err=True):
         # The list alone: GitHub takes any other key of a matrix for a vector, and refuses one that is no list.
-        actions.output(include=json.dumps(matrix["include"], ensure_ascii=False))
+        actions.set_outputs(include=json.dumps(matrix["include"], ensure_ascii=False))
 
 
 @click.command("merge")
@@ -47,7 +48,7 @@ def matrix_command(*, kit: Path, repo: str, devices: tuple[str, ...], labels: st
 @click.option("--kit", type=_FOLDER, required=True, help="The kit that the runs share.")
 @click.option("--out", type=click.Path(path_type=Path), required=True, help="Where merged.json and merged.md go.")
 @click.option(
-    "--expect", "expected", type=_FILE, help="What `backproof matrix` printed: a cell without a run is an error."
+    "--expect", "expected", type=_FILE, help="What `backproof ci matrix` printed: a cell without a run is an error."
 )
 @_JSON
 def merge_command(*, folders: tuple[Path, ...], kit: Path, out: Path, expected: Path | None, as_json: bool) -> None:
@@ -57,14 +58,14 @@ def merge_command(*, folders: tuple[Path, ...], kit: Path, out: Path, expected: 
     from backproof.stages import REGISTRY
     from backproof.upstream import merge as merging
 
-    merged = merging.merge(folders, kit, REGISTRY, expected=expected)
-    merging.write(merged, out)
-    text = render.merged(merged)
+    merged = merging.merge_runs(folders, kit, REGISTRY, expected=expected)
+    merging.write_merged(merged, out)
+    text = render.render_matrix(merged)
     print_json(merged) if as_json else print_text(text)
     if actions := actions_job(err=True):
-        actions.summarise(text)
-        actions.annotate(_shard_finding(each) for each in merged.shards if each.outcome is not Outcome.PASS)
-        actions.output(outcome=merged.outcome, report_path=str(out / "merged.json"))
+        actions.append_summary(text)
+        actions.annotate_findings(_shard_finding(each) for each in merged.shards if each.outcome is not Outcome.PASS)
+        actions.set_outputs(outcome=merged.outcome, report_path=str(out / "merged.json"))
     sys.exit(merged.outcome.exit_code)
 
 
@@ -88,17 +89,17 @@ def present(*, folder: Path, kit: Path | None, lang: publish.Language) -> None:
     from backproof.stages import REGISTRY
     from backproof.upstream import publish
 
-    loaded = publish.load(folder, REGISTRY, kit)
-    text = render.comment(loaded.story, loaded.plan, language=lang)
+    loaded = publish.load_publishable(folder, REGISTRY, kit)
+    text = render.render_comment(loaded.story, loaded.plan, language=lang)
     actions = actions_job()
     if actions is None:
         print_text(text)
         return
-    actions.summarise(text)
-    with actions.group("Findings"), actions.fenced():
+    actions.append_summary(text)
+    with actions.open_group("Findings"), actions.fence_output():
         for stage in loaded.run.stages:
-            print_line(publishable(f"{stage.stage}: {stage.outcome}: {stage.sentence}"))
+            print_line(redact_for_public(f"{stage.stage}: {stage.outcome}: {stage.sentence}"))
     found = [each for stage in loaded.run.stages for each in stage.findings if each.severity != "note"]
     # A job's log is public where the repository is.
-    actions.annotate(each.model_copy(update={"text": publishable(each.text)}) for each in found)
-    actions.output(outcome=loaded.run.outcome, run_id=loaded.run.id, report_path=str(folder / "report.html"))
+    actions.annotate_findings(each.model_copy(update={"text": redact_for_public(each.text)}) for each in found)
+    actions.set_outputs(outcome=loaded.run.outcome, run_id=loaded.run.id, report_path=str(folder / "report.html"))

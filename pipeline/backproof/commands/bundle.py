@@ -1,4 +1,4 @@
-"""bundle, verify-bundle: a run's evidence for somebody else, and what they can check without us."""
+"""bundle: a run's evidence for somebody else, and what they can check without us."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from backproof.commands.output import print_line, print_text
-from backproof.core.plural import counted
+from backproof.core.plural import format_count
 
 if TYPE_CHECKING:
     from backproof import bundle
@@ -18,49 +18,59 @@ _FILE = click.Path(path_type=Path, exists=True, dir_okay=False)
 
 
 @click.command("bundle")
-@click.argument("folder", metavar="RUN", type=_FOLDER)
+@click.argument("folder", metavar="[RUN]", type=_FOLDER, required=False)
 @click.option("--out", type=click.Path(path_type=Path), help="The archive; by default RUN.bundle.tar.gz beside it.")
 @click.option("--kit", type=_FOLDER, help="The kit; by default the one that the run names.")
-def bundle_command(*, folder: Path, out: Path | None, kit: Path | None) -> None:
-    """Put the evidence of RUN into one archive, redacted, with hashes and an unsigned in-toto statement."""
+@click.option("--verify", "file", metavar="FILE", type=_FILE, help="Check this bundle, offline, instead of making one.")
+@click.option("--comment", is_flag=True, help="With --verify: print only the comment, drawn up again from the bundle.")
+def bundle_command(
+    *, folder: Path | None, out: Path | None, kit: Path | None, file: Path | None, comment: bool
+) -> None:
+    """Put the evidence of RUN into one archive, redacted, with hashes and an unsigned in-toto statement.
+
+    With --verify, check every byte and every hash of a bundle, and that it says what its records carry. The exit code is
+    then about the bundle: 0 it verifies, 4 it does not. What the run came to is printed.
+    """
+    if (folder is None) == (file is None):
+        raise click.UsageError("Give a run to bundle, or --verify and a bundle.")
+    if file is not None:
+        _verify(file, comment=comment)
+    elif folder is not None:
+        _make(folder, out, kit)
+
+
+def _make(folder: Path, out: Path | None, kit: Path | None) -> None:
     from backproof import bundle
     from backproof.stages import REGISTRY
     from backproof.upstream import publish
 
     place = folder.absolute()
-    made = bundle.make(publish.load(folder, REGISTRY, kit), out or place.with_name(f"{place.name}.bundle.tar.gz"))
-    manifest = made.checked.manifest
-    redacted = sum(each.redacted for each in manifest.files)
-    print_line(f"{made.sha256}  {made.file}")
+    file = out or place.with_name(f"{place.name}.bundle.tar.gz")
+    written = bundle.make_bundle(publish.load_publishable(folder, REGISTRY, kit), file)
+    manifest = written.verified.manifest
+    redacted = sum(entry.redacted for entry in manifest.files)
+    print_line(f"{written.sha256}  {written.file}")
     print_line(
-        f"{counted(len(manifest.files), 'file')}, {redacted} of them redacted: each with the hash of its original, too"
+        f"{format_count(len(manifest.files), 'file')}, {redacted} of them redacted, with the hash of the original"
     )
-    for each in manifest.missing:
-        print_line(f"missing: {each.path}, which run.json names as evidence")
+    for missing in manifest.missing:
+        print_line(f"missing: {missing.path}, which run.json names as evidence")
     print_line("not signed: send the SHA-256 above by another way than the file")
 
 
-@click.command("verify-bundle")
-@click.argument("file", type=_FILE)
-@click.option("--comment", is_flag=True, help="Print only the comment, drawn up again from the bundle.")
-def verify_bundle(*, file: Path, comment: bool) -> None:
-    """Check FILE, a bundle, offline: every byte, every hash, and that it says what its records carry.
-
-    The exit code is about the bundle: 0 it verifies, 4 it does not. What the run came to is printed.
-    """
+def _verify(file: Path, *, comment: bool) -> None:
     from backproof import bundle
 
-    checked = bundle.check(file)
-    print_text(checked.comment) if comment else _print(checked)
+    verified = bundle.verify_bundle(file)
+    print_text(verified.comment) if comment else _print_verified(verified)
 
 
-def _print(checked: bundle.Checked) -> None:
-    run, manifest = checked.told.story.run, checked.manifest
-    print_line(
-        f"verified: {counted(len(manifest.files), 'file')}, whole and as listed; not signed: this says nothing of its maker"
-    )
-    print_line(f"the run {run.id}: {run.sentence}")
-    said = "as the bundle has it, to the byte" if checked.same_comment else f"{manifest.tool} made the bundle's own"
-    print_line(f"the comment, drawn up again: {said}")
-    for path in sorted(checked.told.story.altered):
+def _print_verified(verified: bundle.VerifiedBundle) -> None:
+    loaded, manifest = verified.replayed.loaded, verified.manifest
+    files = format_count(len(manifest.files), "file")
+    print_line(f"verified: {files}, whole and as listed; not signed: this says nothing of its maker")
+    print_line(f"the run {loaded.run.id}: {loaded.run.sentence}")
+    origin = "as the bundle has it, to the byte" if verified.same_comment else f"{manifest.tool} wrote the bundle's own"
+    print_line(f"the comment, regenerated: {origin}")
+    for path in sorted(loaded.altered):
         print_line(f"not established: {path} was missing or altered in the run folder already")

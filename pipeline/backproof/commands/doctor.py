@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from backproof.commands.output import console, print_json, print_line, say
+from backproof.commands.output import open_console, print_json, print_line, say
 from backproof.core.plain_text import escape_line
 
 if TYPE_CHECKING:
@@ -34,14 +34,15 @@ def doctor_command(
     A deviation is not a cause. Works on a host without an NPU and says what it could not read. With --run, the
     comparison is evidence beside the proof: verdict and level of the run stay as they are.
     """
+    from backproof.devices import DEVICES
     from backproof.host.baseline import compare_host
     from backproof.host.versions import read_versions
-    from backproof.kit import plan
+    from backproof.kit.loader import load_plan
 
     if folder is not None:
         record = _keep_in_run(folder, kit, python, arguments)
     elif kit is not None:
-        record = compare_host(plan.load(kit).baseline, read_versions(python).readings, arguments)
+        record = compare_host(load_plan(kit, DEVICES).baseline, read_versions(python).readings, arguments)
     else:
         raise click.UsageError("Missing option '--plan' or '--run'.")
     _print_record(record, as_json=as_json)
@@ -49,7 +50,8 @@ def doctor_command(
 
 def _keep_in_run(folder: Path, kit: Path | None, python: Path | None, arguments: Sequence[str]) -> DoctorRecord:
     from backproof.app import execution
-    from backproof.kit import plan
+    from backproof.devices import DEVICES
+    from backproof.kit.loader import load_plan
     from backproof.records.host import DoctorRecord
     from backproof.rundir.ledger import Ledger
     from backproof.rundir.loaded_run import require_run
@@ -57,7 +59,7 @@ def _keep_in_run(folder: Path, kit: Path | None, python: Path | None, arguments:
     from backproof.stages import doctor
 
     if kit:
-        must_be_of_kit(folder, require_run(Ledger(folder)), plan.load(kit).id)
+        must_be_of_kit(folder, require_run(Ledger(folder)), load_plan(kit, DEVICES).id)
     named = execution.Request(folder=folder, kit=str(kit or ""), python=str(python or ""))
     execution.must_be_of_its_run(named)
     options = doctor.Options(python=python, arguments=tuple(arguments))
@@ -71,7 +73,7 @@ def _print_record(record: DoctorRecord, *, as_json: bool) -> None:
         rows = [row.model_dump(mode="json") for row in record.deviations]
         print_json({"schema_version": 1, "deviations": rows})
         return
-    console().print(_build_table(record.deviations))
+    open_console().print(_build_table(record.deviations))
     for reading in record.unread:
         print_line(f"could not read {reading.name}: {reading.why}")
 

@@ -40,7 +40,7 @@ def audit(*, subject: str, folder: Path | None, as_json: bool) -> None:
     from backproof.app import execution
     from backproof.records.audit import AuditRecord
     from backproof.stages import audit as auditing
-    from backproof.upstream.audit import examine
+    from backproof.upstream.audit import examine_pull
     from backproof.upstream.connection import connect
 
     examined = _subject(subject, folder)
@@ -49,14 +49,15 @@ def audit(*, subject: str, folder: Path | None, as_json: bool) -> None:
             folder, say, auditing, auditing.Options(client=connect(), subject=examined, named=subject)
         )
     else:
-        record = examine(connect(), examined)
+        record = examine_pull(connect(), examined)
     assert isinstance(record, AuditRecord)  # noqa: S101 - the stage's own record
     print_json(record) if as_json else _print_audit(record)
     sys.exit(ExitCode.PERSON if _open(record) else ExitCode.PASS)
 
 
 def _subject(text: str, folder: Path | None) -> Subject:
-    from backproof.kit import plan
+    from backproof.devices import DEVICES
+    from backproof.kit.loader import load_plan
     from backproof.rundir import loaded_run
     from backproof.rundir.ledger import Ledger
     from backproof.rundir.subject import must_be_of_kit
@@ -72,7 +73,7 @@ def _subject(text: str, folder: Path | None) -> Subject:
     if not kit.exists():
         repo, number = parse_pull(text)
         return Subject(repo=repo, pull=number, tree=tree)
-    found = plan.load(kit)
+    found = load_plan(kit, DEVICES)
     if folder and run:
         must_be_of_kit(folder, run, found.id)
     if found.upstream.pull is None:
@@ -142,8 +143,8 @@ def publish_command(*, folder: Path, kit: Path | None, really: bool, lang: publi
     from backproof.upstream.connection import connect
 
     client = connect()
-    loaded = publish.load(folder, REGISTRY, kit)
-    prepared = publish.prepare(client, loaded, language=lang)
+    loaded = publish.load_publishable(folder, REGISTRY, kit)
+    prepared = publish.prepare_comment(client, loaded, language=lang)
     if not really:
         _print_prepared(prepared)
         return
@@ -152,7 +153,7 @@ def publish_command(*, folder: Path, kit: Path | None, really: bool, lang: publi
     assert isinstance(record, PublishRecord)  # noqa: S101 - the stage's own record
     print_line(f"{record.action}: {record.url}")
     if actions := actions_job():
-        actions.output(comment_url=record.url)
+        actions.set_outputs(comment_url=record.url)
 
 
 def _print_prepared(prepared: Prepared) -> None:
@@ -165,32 +166,30 @@ def _print_prepared(prepared: Prepared) -> None:
     print_line("nothing was posted; --publish posts it")
 
 
-@click.command("similar")
+@click.command("find")
 @click.argument("folder", metavar="RUN", type=_FOLDER)
 @_KIT
-@click.option("--scene", type=_FILE, help="What `backproof triage --json` wrote; by default triage/triage.json of RUN.")
+@click.option("--fault", type=_FILE, help="What `backproof triage --json` wrote; by default triage/triage.json of RUN.")
 @click.option("--model", default="", help="The served model, where the plan's title does not name it.")
 @click.option("--mode", default="", help="The mode, for example of graph capture.")
 @_JSON
-def similar_command(
-    *, folder: Path, kit: Path | None, scene: Path | None, model: str, mode: str, as_json: bool
-) -> None:
-    """Find the upstream's issues that look like the first scene of RUN, and say what they share."""
+def find_command(*, folder: Path, kit: Path | None, fault: Path | None, model: str, mode: str, as_json: bool) -> None:
+    """Find the upstream's issues that look like the first fault of RUN, and say what they share."""
     from backproof.records.triage import TriageResult
     from backproof.stages import REGISTRY
     from backproof.upstream import publish, similar
     from backproof.upstream.connection import connect
 
-    the_plan = publish.load(folder, REGISTRY, kit).plan
+    the_plan = publish.load_publishable(folder, REGISTRY, kit).plan
     default = folder / REGISTRY.path_of(TriageResult)
-    scene = scene or (default if default.is_file() else None)
-    wanted = similar.fingerprint(the_plan, scene, model=model, mode=mode)
-    rows = similar.search(connect(), the_plan.upstream.repo, wanted)
-    print_json(similar.result_facts(wanted, rows)) if as_json else _print_similar(wanted, rows)
+    fault = fault or (default if default.is_file() else None)
+    wanted = similar.make_fingerprint(the_plan, fault, model=model, mode=mode)
+    rows = similar.search_similar(connect(), the_plan.upstream.repo, wanted)
+    print_json(similar.describe_rows(wanted, rows)) if as_json else _print_similar(wanted, rows)
 
 
-def _print_similar(wanted: similar.Fingerprint, rows: tuple[similar.Alike, ...]) -> None:
-    print_line("searched by " + "; ".join(f"{name} {value}" for name, value in wanted.shown.items()))
+def _print_similar(wanted: similar.Fingerprint, rows: tuple[similar.SimilarIssue, ...]) -> None:
+    print_line("searched by " + "; ".join(f"{name} {value}" for name, value in wanted.shown_values.items()))
     for each in rows:
         differs = f"; differs: {', '.join(each.differs)}" if each.differs else ""
         print_line(f"#{each.number} {each.stars} ({each.kind}, {each.state}) {each.title}")

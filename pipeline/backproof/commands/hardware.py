@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
-from backproof.commands.output import print_json, print_line, run_options, say
+from backproof.commands.output import add_run_options, print_json, print_line, say
 from backproof.commands.views import hardware as text
 from backproof.core import time_budget
 from backproof.core.errors import PlanError
@@ -58,10 +58,10 @@ def inventory(*, python: str, as_json: bool) -> None:
         print_line(f"unread: {reason}")
 
 
-@click.command("serve-check")
+@click.command("serve")
 @_RUN
 @_KIT
-@run_options
+@add_run_options
 @click.option("--serve", "only", help="The id of one [[serve]]; all of them by default.")
 @click.option("--url", help="A service that runs already, instead of starting one. Its result counts for no level.")
 @click.option(
@@ -74,7 +74,7 @@ def inventory(*, python: str, as_json: bool) -> None:
 @click.option("--seed", default=0, help="Of the random order.")
 @_MODEL
 @_BUDGET
-def serve_check(
+def serve_command(
     *, folder: Path, only: str | None, url: str | None, which: tuple[str, ...], span: str | None, **rest: Any
 ) -> None:
     """Serve the plan's model under load, step by step and arm by arm; stop at the first failure and say what came first."""
@@ -88,7 +88,7 @@ def serve_check(
     if "concurrency" in changes:
         changes["fails_at"] = None
     arms = tuple(Arm(name) for name in which) or (Arm.BASE, Arm.FIXED)
-    options = serve.Options(only=only, which=arms, changes=changes, budget=time_budget.parse(span), **values)
+    options = serve.Options(only=only, which=arms, changes=changes, budget=time_budget.parse_budget(span), **values)
     if url:
         execution.must_be_of_its_run(execution.Request(folder=folder, **rest))
         _check_address(folder, rest["kit"], url, options, as_json=as_json)
@@ -97,8 +97,9 @@ def serve_check(
 
 
 def _check_address(folder: Path, kit: str | None, url: str, options: serve.Options, *, as_json: bool) -> NoReturn:
-    from backproof.core.model import worst
-    from backproof.kit import plan
+    from backproof.core.model import worst_outcome
+    from backproof.devices import DEVICES
+    from backproof.kit.loader import load_plan
     from backproof.rundir.ledger import Ledger
     from backproof.serving.address import check_address
     from backproof.stages import serve
@@ -110,12 +111,12 @@ def _check_address(folder: Path, kit: str | None, url: str, options: serve.Optio
             why="an address does not tell which plan is meant, nor which arm runs there",
             next_step="give --kit KIT --arm fixed (or base)",
         )
-    tables = [table for table in plan.load(Path(kit)).serve if options.only in {None, table.id}]
+    tables = [table for table in load_plan(Path(kit), DEVICES).serve if options.only in {None, table.id}]
     named: Serve = _require_one(tables, options.only, "[[serve]]")
     served = named.model_copy(update=dict(options.changes))
     record = check_address(Ledger(folder), serve.NAME, served, url, options.which[0], budget=options.budget, say=say)
     print_json(record) if as_json else text.print_rounds(record)
-    sys.exit(worst(OUTCOMES[case.verdict] for case in record.cases).exit_code)
+    sys.exit(worst_outcome(OUTCOMES[case.verdict] for case in record.cases).exit_code)
 
 
 def _require_one(tables: list[Any], name: str | None, what: str) -> Any:
@@ -132,7 +133,7 @@ def _require_one(tables: list[Any], name: str | None, what: str) -> Any:
 @click.argument("name")
 @_RUN
 @_KIT
-@run_options
+@add_run_options
 @_BUDGET
 @_MODEL
 @click.option("--dry-run", is_flag=True, help="Only say in what the two sides differ.")
@@ -145,7 +146,7 @@ def experiment(
     from backproof.serving.experiments import conduct as conducting
     from backproof.stages import experiment as experiments
 
-    with execution.opened(execution.Request(folder=folder, **options), say) as ctx:
+    with execution.open_run(execution.Request(folder=folder, **options), say) as ctx:
         chosen: Experiment = _require_one(
             [table for table in ctx.plan.experiment if table.id == name], name, "[[experiment]]"
         )
@@ -154,10 +155,10 @@ def experiment(
             print_line(f"{name}: {conducting.prepare_sides(chosen, served, ctx.plan.baseline.arguments)[1]}")
             return
         stage_options = experiments.Options(
-            experiment=chosen, serve=served, budget=time_budget.parse(span), model=model
+            experiment=chosen, serve=served, budget=time_budget.parse_budget(span), model=model
         )
         runner.add_beside(replace(ctx, options=stage_options), experiments)
-        record = next(item for item in ctx.need(ExperimentsRecord).experiments if item.id == name)
+        record = next(item for item in ctx.require_record(ExperimentsRecord).experiments if item.id == name)
     print_json(record) if as_json else text.print_experiment(record)
     sys.exit(record.outcome.exit_code)
 
@@ -165,7 +166,7 @@ def experiment(
 @click.command("upstream-tests")
 @_RUN
 @_KIT
-@run_options
+@add_run_options
 def upstream_tests(*, folder: Path, as_json: bool, **options: Any) -> None:
     """Run the target's own tests that the plan selects, with the backport and without it."""
     from backproof.app import execution

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from backproof.history.picks import Simulator
     from backproof.history.records import CompareRecord
     from backproof.history.repository import Repository
-    from backproof.kit import plan
+    from backproof.kit.plan import Plan
 
 _repo = click.option("--repo", required=True, help="The repository: a path or a URL. It is only read.")
 _drop = click.option("--drop", multiple=True, help="A gitignore-like glob that is left out; may be repeated.")
@@ -66,11 +66,13 @@ def survey_command(
     print_json(found) if as_json else history.survey(found)
 
 
-def _kit(what: Sequence[str]) -> plan.Plan | None:
-    from backproof.kit import plan
+def _kit(what: Sequence[str]) -> Plan | None:
+    from backproof.devices import DEVICES
+    from backproof.kit.loader import load_plan
+    from backproof.kit.plan import PLAN_FILE
 
     folder = Path(what[0])
-    if not (folder / plan.PLAN_FILE).is_file():
+    if not (folder / PLAN_FILE).is_file():
         return None
     if len(what) > 1:
         raise PlanError(
@@ -78,7 +80,7 @@ def _kit(what: Sequence[str]) -> plan.Plan | None:
             why="a kit says itself which commits it picks",
             next_step="name one kit, or commits alone",
         )
-    return plan.load(folder)
+    return load_plan(folder, DEVICES)
 
 
 @click.command("explain")
@@ -137,12 +139,13 @@ def compare_command(
 ) -> None:
     """Tell whether BACKPORT (a commit, or base..head) is the same as its originals."""
     from backproof.commands.views import history
+    from backproof.devices import DEVICES
     from backproof.history.compare import Backport, compare
     from backproof.history.path_filter import dropper
     from backproof.history.repository import open_repository
-    from backproof.kit import plan
+    from backproof.kit.loader import load_plan
 
-    found_plan = plan.load(kit) if kit else None
+    found_plan = load_plan(kit, DEVICES) if kit else None
     if not originals and found_plan is None:
         raise PlanError(
             "compare: no original is named", why="neither a commit nor --kit", next_step="name the original commit"
@@ -161,13 +164,13 @@ def compare_command(
     sys.exit(_compared(found))
 
 
-def _originals(opened: Repository, names: Sequence[str], kit: plan.Plan | None) -> list[str]:
+def _originals(opened: Repository, names: Sequence[str], kit: Plan | None) -> list[str]:
     if names or kit is None:
         return [opened.commit(name) for name in names]
     return [opened.commit_of(kit, name) for name in kit.pick.commits]
 
 
-def _amend(simulator: Simulator, kit: Path, found: plan.Plan) -> Callable[[str], str]:
+def _amend(simulator: Simulator, kit: Path, found: Plan) -> Callable[[str], str]:
     from backproof.history.fixups import apply_fixups
 
     folder = kit if kit.is_dir() else kit.parent
@@ -180,12 +183,12 @@ def _compared(found: CompareRecord) -> ExitCode:
     return ExitCode.PERSON if found.suspects else ExitCode.PASS
 
 
-@click.command("cancelling")
+@click.command("redundant")
 @click.argument("span", metavar="BASE..HEAD")
 @_repo
 @_drop
 @_json
-def cancelling_command(*, span: str, repo: str, drop: tuple[str, ...], as_json: bool) -> None:
+def redundant_command(*, span: str, repo: str, drop: tuple[str, ...], as_json: bool) -> None:
     """Tell which commits of a pull request together change nothing."""
     from backproof.commands.views import history
     from backproof.history.cancelling import cancelling
@@ -211,7 +214,7 @@ def reproduce_command(*, folder: Path) -> None:
 
     # Bytes: a fix-up may hold a file that is not UTF-8.
     ledger = Ledger(folder)
-    loaded = loaded_run.read(ledger, loaded_run.require_run(ledger), REGISTRY)
+    loaded = loaded_run.load_run(ledger, loaded_run.require_run(ledger), REGISTRY)
     print_exact(reproduce.script(ledger, loaded))
 
 
@@ -219,6 +222,6 @@ COMMANDS: tuple[click.Command, ...] = (
     survey_command,
     explain_command,
     compare_command,
-    cancelling_command,
+    redundant_command,
     reproduce_command,
 )

@@ -1,40 +1,17 @@
-"""rules, capture: the rules of triage, and the logs that it gets to read."""
+"""capture: the logs that triage gets to read."""
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from backproof.commands.output import print_exact, print_line, say
-from backproof.core.errors import ExitCode
-from backproof.core.plural import counted
+from backproof.core.plural import format_count
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-
-@click.group("rules")
-def rules_group() -> None:
-    """The rules of triage."""
-
-
-@rules_group.command("test")
-@click.option(
-    "--folder", type=click.Path(path_type=Path, exists=True, file_okay=False), help="A folder of other rules."
-)
-def rules_test(*, folder: Path | None) -> None:
-    """Each rule must match its example and not its counterexample."""
-    from backproof.triage import rules
-
-    failures = rules.selftest(folder)
-    for failure in failures:
-        print_line(f"{failure.rule}: {failure.problem}")
-    if failures:
-        sys.exit(ExitCode.USAGE)
-    print_line("every rule holds its example and its counterexample")
 
 
 @click.group("capture")
@@ -45,7 +22,7 @@ def capture_group() -> None:
 @capture_group.command("start", context_settings={"ignore_unknown_options": True})
 @click.option("--out", type=click.Path(path_type=Path), required=True, help="The folder of the capture.")
 @click.argument("argv", metavar="COMMAND...", nargs=-1, type=click.UNPROCESSED)
-def capture_start(*, out: Path, argv: Sequence[str]) -> None:
+def start_command(*, out: Path, argv: Sequence[str]) -> None:
     """Prepare a capture and print the command line to start the service with."""
     from backproof.host.capture import start_capture
 
@@ -58,11 +35,11 @@ def capture_start(*, out: Path, argv: Sequence[str]) -> None:
 
 @capture_group.command("stop")
 @click.option("--out", type=click.Path(path_type=Path), required=True, help="The folder of the capture.")
-def capture_stop(*, out: Path) -> None:
+def stop_command(*, out: Path) -> None:
     """Collect plogs, dmesg and npu-smi into one archive with a manifest."""
     from backproof.host.capture import stop_capture
 
     manifest = stop_capture(out)
     for note in manifest.notes:
         say(f"note: {note}")
-    print_line(f"{out / manifest.archive}: {counted(len(manifest.files), 'file')}")
+    print_line(f"{out / manifest.archive}: {format_count(len(manifest.files), 'file')}")

@@ -9,7 +9,7 @@ import click
 
 from backproof.commands.output import print_line
 from backproof.core.errors import PlanError
-from backproof.devices import DEVICES
+from backproof.devices import DEVICES, SCAFFOLDED
 
 if TYPE_CHECKING:
     from backproof.scaffold import Facts, Scaffold
@@ -21,7 +21,9 @@ if TYPE_CHECKING:
 @click.option("--commit", "commits", metavar="SHA", multiple=True, help="A commit to pick; again for more, in order.")
 @click.option("--branch", help="The release branch that wants it; by default the one that PR is made for.")
 @click.option("--id", "identity", default="", help="The kit's id; by default the pull request's number.")
-@click.option("--device", default="ascend", show_default=True, help=f"Where the check will run: {', '.join(DEVICES)}.")
+@click.option(
+    "--device", default=SCAFFOLDED, show_default=True, help=f"Where the check will run: {', '.join(DEVICES)}."
+)
 @click.option("--release", default="", metavar="NAME==VERSION", help="The affected release, for `backproof demo`.")
 @click.option("--out", type=click.Path(path_type=Path), help="The kit's folder; by default patches/<id>.")
 def new(

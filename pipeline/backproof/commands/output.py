@@ -31,7 +31,7 @@ _PIPED = 10_000
 _FINDINGS = 10
 
 
-def console() -> Console:
+def open_console() -> Console:
     """Return where tables of a result go. A line that goes to a file or another program is not broken to fit 80 columns."""
     from rich.console import Console
 
@@ -72,13 +72,15 @@ def actions_job(*, err: bool = False) -> Actions | None:
     return Actions.here(lambda line: click.echo(line, err=err))
 
 
-def run_options(function: Callable[..., Any]) -> Callable[..., Any]:
+def add_run_options(function: Callable[..., Any]) -> Callable[..., Any]:
     """Add the options that say where a run works."""
+    from backproof.devices import DEFAULT, DEVICES
+
     options = (
         click.option("--repo", help="The upstream repository: a path or a URL. It is only read."),
         click.option("--branch", help="The release branch; by default the plan's first."),
         click.option("--python", help="The target's interpreter."),
-        click.option("--device", help="Where checks run: ascend, emulator or cpu.", show_default="emulator"),
+        click.option("--device", help=f"Where checks run: {', '.join(DEVICES)}.", show_default=DEFAULT),
         click.option("--signoff/--no-signoff", default=None, help="Add a Signed-off-by line to each commit."),
         click.option("--json", "as_json", is_flag=True, help="Print run.json instead of the comment."),
     )
@@ -87,7 +89,7 @@ def run_options(function: Callable[..., Any]) -> Callable[..., Any]:
     return function
 
 
-def finish(run: Run, folder: Path, *, as_json: bool) -> NoReturn:
+def finish_run(run: Run, folder: Path, *, as_json: bool) -> NoReturn:
     """Print what came of a run, and end with its exit code."""
     if as_json:
         print_json(run)

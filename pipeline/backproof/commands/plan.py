@@ -1,35 +1,54 @@
-"""plan check, plan schema."""
+"""plan check, plan schema, plan rules."""
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import click
 
 from backproof.commands.output import print_json, print_line
-from backproof.core.plural import counted
+from backproof.core.errors import ExitCode
+from backproof.core.plural import format_count
 
 
 @click.group("plan")
 def plan_group() -> None:
-    """Look at a kit's plan."""
+    """Look at a kit's plan, and at the rules of triage."""
 
 
 @plan_group.command("check")
 @click.argument("kit", type=click.Path(path_type=Path))
 def plan_check(kit: Path) -> None:
     """Check plan.toml of KIT: every error at once."""
-    from backproof.kit import plan
+    from backproof.devices import DEVICES
+    from backproof.kit.loader import load_plan
 
-    found = plan.load(kit)
+    found = load_plan(kit, DEVICES)
     print_line(
-        f"{kit}: plan {found.id} is valid: {counted(len(found.check), 'check')}, {counted(len(found.fixup), 'fix-up')}, {counted(len(found.branch), 'branch')}"
+        f"{kit}: plan {found.id} is valid: {format_count(len(found.check), 'check')}, {format_count(len(found.fixup), 'fix-up')}, {format_count(len(found.branch), 'branch')}"
     )
 
 
 @plan_group.command("schema")
 def plan_schema() -> None:
     """Print the JSON schema of plan.toml."""
-    from backproof.kit import plan
+    from backproof.kit.loader import make_schema
 
-    print_json(plan.schema())
+    print_json(make_schema())
+
+
+@plan_group.command("rules")
+@click.option(
+    "--folder", type=click.Path(path_type=Path, exists=True, file_okay=False), help="A folder of other rules."
+)
+def plan_rules(*, folder: Path | None) -> None:
+    """Check that each rule of triage matches its example and not its counterexample."""
+    from backproof.triage import rules
+
+    failures = rules.check_examples(folder)
+    for failure in failures:
+        print_line(f"{failure.rule}: {failure.problem}")
+    if failures:
+        sys.exit(ExitCode.USAGE)
+    print_line("every rule holds its example and its counterexample")

@@ -1,13 +1,17 @@
-"""run, resume, demo: the whole pipeline."""
+"""run, demo: the whole pipeline, a part of it, or one stage."""
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
-from backproof.commands.output import finish, run_options, say
+from backproof.commands.output import add_run_options, finish_run, print_json, print_line, print_result, say
+
+if TYPE_CHECKING:
+    from backproof.records.proof import Run
 
 
 class _StageName(click.ParamType[str]):
@@ -22,30 +26,48 @@ class _StageName(click.ParamType[str]):
 
 
 @click.command()
-@click.argument("kit", type=click.Path(path_type=Path))
-@click.option(
-    "--out", type=click.Path(path_type=Path), required=True, help="The run folder; an existing one is resumed."
-)
+@click.argument("path", metavar="KIT|RUN", type=click.Path(path_type=Path))
+@click.option("--out", type=click.Path(path_type=Path), help="With KIT: the run folder; one that exists goes on.")
 @click.option("--from", "first", type=_StageName(), help="First stage; by default the first of all.")
 @click.option("--to", "last", type=_StageName(), help="Last stage; by default the last of all.")
-@run_options
-def run(*, kit: Path, out: Path, first: str | None, last: str | None, as_json: bool, **options: Any) -> None:
-    """Run the pipeline of KIT on a release branch and print the drafted comment."""
+@click.option("--only", type=_StageName(), help="This stage alone. What it puts into the target stays until --undo.")
+@click.option("--undo", is_flag=True, help="Take what the run put into the target out again instead.")
+@click.option("--force", is_flag=True, help="With --undo: also overwrite files that somebody changed since.")
+@add_run_options
+def run(*, path: Path, out: Path | None, undo: bool, force: bool, as_json: bool, **options: Any) -> None:
+    """Run the pipeline of a kit on a release branch, or go on with a run, and print the drafted comment.
+
+    Give a kit and --out for a new run, or the folder of a run that exists: what is done and unchanged is reused.
+    """
     from backproof.app import execution
 
-    request = execution.Request(folder=out, kit=str(kit), **options)
-    first, last = first or execution.NAMES[0], last or execution.NAMES[-1]
-    finish(execution.run(request, say, first=first, last=last), out, as_json=as_json)
+    first, last, only = (options.pop(name) for name in ("first", "last", "only"))
+    folder, kit = _locate(path, out)
+    request = execution.Request(folder=folder, kit=kit, **options)
+    if undo:
+        print_line(execution.undo_overlay(request, say, force=force))
+    elif only:
+        _finish_stage(execution.run_alone(request, say, only), only, as_json=as_json)
+    else:
+        first, last = first or execution.NAMES[0], last or execution.NAMES[-1]
+        finish_run(execution.run_pipeline(request, say, first=first, last=last), folder, as_json=as_json)
 
 
-@click.command()
-@click.argument("folder", metavar="RUN", type=click.Path(path_type=Path, exists=True, file_okay=False))
-@run_options
-def resume(*, folder: Path, as_json: bool, **options: Any) -> None:
-    """Go on with RUN: what is done and unchanged is reused."""
-    from backproof.app import execution
+def _locate(path: Path, out: Path | None) -> tuple[Path, str | None]:
+    """Return the run folder, and the kit where the path is one."""
+    if out is not None:
+        return out, str(path)
+    if (path / "plan.toml").is_file():
+        raise click.UsageError("Missing option '--out': where a new run goes.")
+    if not path.is_dir():
+        raise click.UsageError(f"{path}: neither a kit nor the folder of a run.")
+    return path, None
 
-    finish(execution.run(execution.Request(folder=folder, **options), say), folder, as_json=as_json)
+
+def _finish_stage(run: Run, name: str, *, as_json: bool) -> NoReturn:
+    result = next(stage for stage in run.stages if stage.stage == name)
+    print_json(run) if as_json else print_result(result)
+    sys.exit(result.outcome.exit_code)
 
 
 @click.command("demo")
@@ -56,5 +78,5 @@ def demo_command(*, kit: Path | None, out: Path | None, as_json: bool) -> None:
     """Run KIT (by default the first under patches/) on a device without hardware, target environment included."""
     from backproof.app import demo
 
-    done, folder = demo.run(kit, out, say)
-    finish(done, folder, as_json=as_json)
+    done, folder = demo.run_demo(kit, out, say)
+    finish_run(done, folder, as_json=as_json)

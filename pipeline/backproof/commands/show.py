@@ -1,4 +1,4 @@
-"""show, diff, runs: the story of a run in the terminal, again and again. These commands only read."""
+"""show, diff: a run in the terminal, again and again. These commands only read."""
 
 from __future__ import annotations
 
@@ -7,37 +7,44 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from backproof.commands.output import print_json
+from backproof.commands.output import print_json, print_line
 from backproof.core.errors import PlanError
 
 if TYPE_CHECKING:
     from backproof.core.model import Record
     from backproof.records.proof import StageResult
-    from backproof.rundir.loaded_run import LoadedRun
+    from backproof.report.view import RunView, StageView
 
 _folder = click.Path(path_type=Path, exists=True, file_okay=False)
 _json = click.option("--json", "as_json", is_flag=True, help="Print JSON instead of text.")
 
 
 @click.command("show")
-@click.argument("folder", metavar="RUN", type=_folder)
-@click.option("--stage", "name", metavar="NAME", help="Only this stage, with its findings and its evidence.")
+@click.argument("folder", metavar="[RUN|FOLDER]", type=_folder, default=Path("runs"))
+@click.option("--stage", "name", metavar="NAME", help="Of a run: only this stage, with its findings and its evidence.")
 @_json
 def show_command(*, folder: Path, name: str | None, as_json: bool) -> None:
-    """Tell the story of RUN: verdict, arms, stages, claims, checks, and whether its evidence still holds.
+    """Show a run: verdict, arms, stages, claims, checks, and whether its evidence still holds; or list the runs in a folder.
 
-    Exit code 0 whatever the run's outcome was: the question was answered.
+    By default the runs in runs/, newest first. Exit code 0 whatever a run's outcome was: the question was answered.
     """
     from backproof.commands.views import run
+    from backproof.rundir import listing
 
-    found = _read(folder)
+    if name is None and not (folder / "run.json").is_file():
+        runs = listing.list_runs(folder)
+        print_json(runs) if as_json else run.print_runs(runs)
+        if not (runs.runs or as_json):
+            print_line(f"no run in {folder}")
+        return
+    view = _read_view(folder)
     if name is not None:
-        result = _stage(found, name)
-        print_json(_stage_facts(found, result)) if as_json else run.stage(found, result)
+        stage = _find_stage(view, name)
+        print_json(_list_stage_facts(view, stage.result)) if as_json else run.print_stage(view, stage)
     elif as_json:
-        print_json({"schema_version": 1, "run": _dumped(found.run), "altered": sorted(found.altered)})
+        print_json({"schema_version": 1, "run": _dump(view.run), "altered": list(view.altered)})
     else:
-        run.run(found)
+        run.print_run(view)
 
 
 @click.command("diff")
@@ -52,28 +59,17 @@ def diff_command(*, before: Path, after: Path, as_json: bool) -> None:
     from backproof.commands.views import run
     from backproof.report import run_diff
 
-    found = run_diff.compare(_read(before), _read(after))
-    print_json(found) if as_json else run.difference(found)
+    diff = run_diff.compare_runs(_read_view(before), _read_view(after))
+    print_json(diff) if as_json else run.print_diff(diff)
 
 
-@click.command("runs")
-@click.argument("folder", metavar="[FOLDER]", type=_folder, default=Path("runs"))
-@_json
-def runs_command(*, folder: Path, as_json: bool) -> None:
-    """List the runs in FOLDER (by default runs/), newest first."""
-    from backproof.commands.views import run
-    from backproof.rundir import listing
-
-    found = listing.runs(folder)
-    print_json(found) if as_json else run.listed(found)
-
-
-def _read(folder: Path) -> LoadedRun:
-    """The run as its folder shows it now; its verdict is judged again, for evidence may be gone since.
+def _read_view(folder: Path) -> RunView:
+    """Read the run as its folder shows it now; its verdict is judged again, for evidence may be gone since.
 
     Raises:
         PlanError: there is no run of this version.
     """
+    from backproof.report.view import RunView
     from backproof.rundir import loaded_run
     from backproof.rundir.ledger import Ledger
     from backproof.stages import REGISTRY
@@ -81,32 +77,32 @@ def _read(folder: Path) -> LoadedRun:
 
     ledger = Ledger(folder)
     run = loaded_run.require_run(ledger)
-    judged = run_verdict.summarise(run, ledger, REGISTRY)
-    return loaded_run.read(ledger, run_verdict.as_left(run, judged), REGISTRY)
+    judged = run_verdict.summarise_run(run, ledger, REGISTRY)
+    return RunView(loaded=loaded_run.load_run(ledger, run_verdict.as_left(run, judged), REGISTRY))
 
 
-def _stage(found: LoadedRun, name: str) -> StageResult:
-    result = next((each for each in found.stages if each.stage == name), None)
-    if result is None:
+def _find_stage(view: RunView, name: str) -> StageView:
+    stages = {stage.result.stage: stage for stage in reversed(view.stages)}
+    if name not in stages:
         raise PlanError(
             f"{name}: no such stage in this run",
-            why=f"it has: {', '.join(each.stage for each in found.stages) or 'none'}",
+            why=f"it has: {', '.join(reversed(stages)) or 'none'}",
             next_step="name one of these",
         )
-    return result
+    return stages[name]
 
 
-def _stage_facts(found: LoadedRun, result: StageResult) -> dict[str, Any]:
-    """The stage's result, what its record says, and which of its evidence does not hold."""
-    kind = found.registry.record_of(result.stage)
-    record = found.record(kind) if kind else None
+def _list_stage_facts(view: RunView, result: StageResult) -> dict[str, Any]:
+    """Return the stage's result, what its record says, and which of its evidence does not hold."""
+    kind = view.loaded.registry.record_of(result.stage)
+    record = view.loaded.find_record(kind) if kind else None
     return {
         "schema_version": 1,
-        "stage": _dumped(result),
-        "record": _dumped(record) if record else None,
-        "altered": sorted(each.path for each in result.evidence if each.path in found.altered),
+        "stage": _dump(result),
+        "record": _dump(record) if record else None,
+        "altered": sorted(item.path for item in result.evidence if item.path in view.altered),
     }
 
 
-def _dumped(record: Record) -> dict[str, Any]:
+def _dump(record: Record) -> dict[str, Any]:
     return record.model_dump(mode="json", by_alias=True)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from backproof.commands.output import console, print_json, print_text
+from backproof.commands.output import open_console, print_json, print_text
 from backproof.core.errors import PlanError
 
 if TYPE_CHECKING:
@@ -23,9 +23,10 @@ if TYPE_CHECKING:
 @click.option("--markdown", "as_markdown", is_flag=True, help="Print the result as Markdown.")
 @click.option("--html", "page", type=click.Path(path_type=Path, dir_okay=False), help="Also write the timeline page.")
 def triage_command(*, paths: Sequence[Path], as_json: bool, as_markdown: bool, page: Path | None) -> None:
-    """Name the first scene of a failure from logs, folders or archives, not its echo.
+    """Name the first fault in logs, folders or archives, and what only repeats it.
 
-    Exit code 1 when a first scene was found, 0 when not.
+    Exit code 1: a first fault was found. 0: the logs were read to their end and hold no error. 4: it could not be told
+    (errors that no rule explains, only secondary errors, or something that could not be read).
     """
     from backproof.triage import triage
 
@@ -44,20 +45,20 @@ def triage_command(*, paths: Sequence[Path], as_json: bool, as_markdown: bool, p
     elif as_markdown:
         from backproof.triage import markdown
 
-        print_text(markdown.render(found))
+        print_text(markdown.render_markdown(found))
     else:
-        _show(found)
+        _print_result(found)
     sys.exit(found.exit_code)
 
 
-def _show(found: TriageResult) -> None:
+def _print_result(found: TriageResult) -> None:
     from backproof.triage import terminal
 
-    terminal.show(found, console())
+    terminal.print_result(found, open_console())
 
 
 def _write_page(path: Path, found: TriageResult) -> None:
     from backproof.report import render
     from backproof.rundir import ledger
 
-    ledger.write_atomic(path, render.triage_page(found).encode())
+    ledger.write_atomic(path, render.render_triage_page(found).encode())

@@ -1,6 +1,6 @@
-"""Every failure a user can meet, with its exit code and what to do next.
+"""Errors that a user can meet, each with its exit code and the next step.
 
-They live together so that the exit codes stay one table. FAIL (the backport is bad) is an outcome, not an error: no
+They are in one module so that the exit codes stay one table. FAIL (the backport is bad) is an outcome, not an error: no
 class here has exit code 1.
 """
 
@@ -24,7 +24,7 @@ class ExitCode(IntEnum):
 
 
 class BackproofError(Exception):
-    """What failed, why, and what to do next: three sentences that the user reads."""
+    """A failure in three sentences for the user: what failed, why, and what to do next."""
 
     exit_code: ClassVar[ExitCode] = ExitCode.BUG
 
@@ -44,14 +44,14 @@ class PlanError(BackproofError):
     exit_code = ExitCode.USAGE
 
 
-class NeedsReview(BackproofError):  # noqa: N818 - it is a verdict about who acts next
+class NeedsReview(BackproofError):  # noqa: N818 - it names who acts next
     """A conflict, a drifted file: only a person can decide."""
 
     exit_code = ExitCode.PERSON
 
 
 class HostError(BackproofError):
-    """The host, a tool, the disk or the network kept us from an answer: we could not tell."""
+    """The host, a tool, the disk or the network prevented an answer: the result is unknown."""
 
     exit_code = ExitCode.ERROR
 
@@ -74,17 +74,17 @@ class Interrupted(BackproofError):  # noqa: N818 - an event, not a mistake
     exit_code = ExitCode.INTERRUPTED
 
 
-def host_error(error: OSError) -> BackproofError:
-    """What the system refused, in our three sentences."""
+def explain_os_error(error: OSError) -> BackproofError:
+    """Return what the system refused as an error of three sentences."""
     where = f" ({error.filename})" if error.filename else ""
     advice = {
-        errno.ENOSPC: "free some disk, then run the same command again: what is done is kept",
-        errno.EDQUOT: "free some of your quota, then run the same command again: what is done is kept",
-        errno.EACCES: "give this user the right to that path, or choose another --out",
-        errno.EROFS: "choose an --out on a disk that can be written",
+        errno.ENOSPC: "free some disk, then run the same command again: finished work is kept",
+        errno.EDQUOT: "free some of your quota, then run the same command again: finished work is kept",
+        errno.EACCES: "give this user access to that path, or choose another --out",
+        errno.EROFS: "choose an --out on a writable disk",
     }
     return HostError(
         f"the system refused an operation{where}",
         why=error.strerror or str(error),
-        next_step=advice.get(error.errno or 0, "mend the cause, then run the same command again: what is done is kept"),
+        next_step=advice.get(error.errno or 0, "fix the cause, then run the same command again: finished work is kept"),
     )

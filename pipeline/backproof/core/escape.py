@@ -1,4 +1,4 @@
-"""Makes text from outside harmless where it is shown: in Markdown on GitHub, and in HTML.
+"""Makes text from outside harmless in Markdown on GitHub.
 
 Everything that a run collects is hostile until proven otherwise: commit subjects, test messages, paths, log lines. In
 Markdown each piece lands as one line of prose, one code span or one fence; nothing else. GitHub looks for mentions and
@@ -24,35 +24,35 @@ _BLOCK_START = re.compile(r"^(?:[-+=]|\d{1,9}(?=[.)](?:\s|$)))")
 _TICKS = re.compile(r"`+")
 
 
-def prose(text: str, limit: int = 600) -> Markup:
-    """Text that reads as text anywhere in a line of Markdown, table cells included."""
-    line = _LIVE.sub(_unlink, one_line(text, limit))
-    line = _STRUCTURE.sub(lambda found: _ENTITIES.get(found[0], f"\\{found[0]}"), line)
-    return Markup(_BLOCK_START.sub(_unblock, line))  # noqa: S704 - this is the escaping
+def escape_prose(text: str, limit: int = 600) -> Markup:
+    """Return text that reads as text anywhere in a line of Markdown, table cells included."""
+    line = _LIVE.sub(_break_link, one_line(text, limit))
+    line = _STRUCTURE.sub(lambda match: _ENTITIES.get(match[0], f"\\{match[0]}"), line)
+    return Markup(_BLOCK_START.sub(_break_block, line))  # noqa: S704 - this is the escaping
 
 
-def _unblock(found: re.Match[str]) -> str:
-    return f"{found[0]}{JOINER}" if found[0].isdigit() else f"\\{found[0]}"
+def _break_block(match: re.Match[str]) -> str:
+    return f"{match[0]}{JOINER}" if match[0].isdigit() else f"\\{match[0]}"
 
 
-def _unlink(found: re.Match[str]) -> str:
-    return f"{found[0]}{JOINER}" if found["after"] else f"{JOINER}{found[0]}"
+def _break_link(match: re.Match[str]) -> str:
+    return f"{match[0]}{JOINER}" if match["after"] else f"{JOINER}{match[0]}"
 
 
-def code(text: str, limit: int = 200) -> Markup:
-    """A code span; not for table cells, where renderers disagree about a bar in code."""
+def format_code_span(text: str, limit: int = 200) -> Markup:
+    """Return a code span; not for table cells, where renderers disagree about a bar in code."""
     line = one_line(text, limit) or "(empty)"
     ticks = "`" * (_longest_run(line) + 1)
     pad = " " if line.startswith("`") or line.endswith("`") else ""
     return Markup(f"{ticks}{pad}{line}{pad}{ticks}")  # noqa: S704
 
 
-def fence(text: str, language: str = "", limit: int = 4000) -> Markup:
-    """A fenced block on lines of its own."""
+def format_code_block(text: str, language: str = "", limit: int = 4000) -> Markup:
+    """Return a fenced block on lines of its own."""
     body = cut_text(strip_controls(text[: limit * 4]).strip("\n"), limit)
     ticks = "`" * max(3, _longest_run(body) + 1)
     return Markup(f"{ticks}{language}\n{body}\n{ticks}")  # noqa: S704
 
 
 def _longest_run(text: str) -> int:
-    return max((len(each) for each in _TICKS.findall(text)), default=0)
+    return max(map(len, _TICKS.findall(text)), default=0)

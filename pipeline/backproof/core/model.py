@@ -1,8 +1,8 @@
-"""The words of the product as frozen data: outcomes, levels, arms, evidence, faults. No I/O."""
+"""The terms of the product as frozen data: outcomes, levels, arms, evidence. No I/O."""
 
 from __future__ import annotations
 
-from enum import IntEnum, StrEnum
+from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
@@ -20,7 +20,7 @@ class Record(BaseModel):
 
 
 class Outcome(StrEnum):
-    """How a stage or a run ended, best first. FAIL and ERROR never merge.
+    """The outcome of a stage or a run, best first. FAIL and ERROR never merge.
 
     RUNNING is what run.json says until the command ends: a command that was killed leaves it.
     """
@@ -52,14 +52,14 @@ _EXIT: dict[Outcome, ExitCode] = {
 _WORST_FIRST = tuple(reversed(Outcome))
 
 
-def worst(outcomes: Iterable[Outcome]) -> Outcome:
-    """The outcome that a group has; nothing at all is an ERROR, for no evidence is no pass."""
-    seen = set(outcomes)
-    return next((each for each in _WORST_FIRST if each in seen), Outcome.ERROR)
+def worst_outcome(outcomes: Iterable[Outcome]) -> Outcome:
+    """Return the outcome of a group; that of an empty one is ERROR, for no evidence is no pass."""
+    present = set(outcomes)
+    return next((outcome for outcome in _WORST_FIRST if outcome in present), Outcome.ERROR)
 
 
 class StageRole(StrEnum):
-    """What a stage is to the verdict.
+    """The part that a stage plays in the verdict.
 
     PROOF counts; BESIDE is shown and counts for nothing (the pull request, other configurations, the host); AFTERWARDS
     reports the verdict.
@@ -70,16 +70,6 @@ class StageRole(StrEnum):
     AFTERWARDS = "afterwards"
 
 
-class Level(IntEnum):
-    """How strong the proof is. Computed from evidence, never written."""
-
-    PICKED = 0
-    LOADED = 1
-    EMULATED = 2
-    DEVICE = 3
-    SERVED = 4
-
-
 class Arm(StrEnum):
     """One version of the code under test."""
 
@@ -88,14 +78,14 @@ class Arm(StrEnum):
     FIXED = "fixed"
 
 
-def shown(path: Any) -> Any:
-    """A path as text: bytes that are not UTF-8 are shown as escapes, for JSON has no place for them."""
+def show_path(path: Any) -> Any:
+    """Return a path as text; bytes that are not UTF-8 become escapes, for JSON cannot hold them."""
     return (
         path.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace") if isinstance(path, str) else path
     )
 
 
-ShownPath = Annotated[str, BeforeValidator(shown)]
+ShownPath = Annotated[str, BeforeValidator(show_path)]
 Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 
 

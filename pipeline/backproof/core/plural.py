@@ -1,19 +1,19 @@
-"""Numbers with their nouns: people post these sentences under their own names."""
+"""Numbers with their nouns, for sentences that people post under their own names."""
 
 from __future__ import annotations
 
 
-def counted(number: int, noun: str) -> str:
-    """`1 file`, `2 files`, `3 branches`."""
+def format_count(number: int, noun: str) -> str:
+    """Return `1 file`, `2 files`, `3 branches`."""
     ending = "" if number == 1 else "es" if noun.endswith("ch") else "s"
     return f"{number} {noun}{ending}"
 
 
-def every(number: int, noun: str) -> str:
-    """`the one file`, `all 2 files`."""
-    return f"the one {noun}" if number == 1 else f"all {counted(number, noun)}"
+def format_all(number: int, noun: str) -> str:
+    """Return `the one file`, `all 2 files`."""
+    return f"the one {noun}" if number == 1 else f"all {format_count(number, noun)}"
 
 
-def are(number: int) -> str:
-    """The verb that goes with a number."""
+def is_or_are(number: int) -> str:
+    """Return the verb that goes with a number."""
     return "is" if number == 1 else "are"

@@ -1,6 +1,6 @@
-"""Takes secrets out of text before it is shown, logged or written; for what is published, also whose machine it was.
+"""Masks secrets in text that is shown, logged or written; in text that is published, also names of machines and users.
 
-Errs toward masking.
+In doubt it masks.
 """
 
 from __future__ import annotations
@@ -36,16 +36,16 @@ _SHORTEST = 6
 """A secret shorter than this would mask ordinary words all over the text."""
 
 
-def secrets(env: Mapping[str, str] | None = None) -> tuple[str, ...]:
-    """The values in the environment whose names say that they are secret, longest first."""
+def find_secrets(env: Mapping[str, str] | None = None) -> tuple[str, ...]:
+    """Return the values of environment variables with a secret's name, longest first."""
     source = os.environ if env is None else env
-    found = {value for name, value in source.items() if _SECRET_NAME.search(name) and len(value) >= _SHORTEST}
-    return tuple(sorted(found, key=len, reverse=True))
+    values = {value for name, value in source.items() if _SECRET_NAME.search(name) and len(value) >= _SHORTEST}
+    return tuple(sorted(values, key=len, reverse=True))
 
 
 def redact(text: str, *, env: Mapping[str, str] | None = None) -> str:
-    """The text with known secret values, token shapes and user parts of URLs masked."""
-    for value in secrets(env):
+    """Return the text with known secret values, token shapes and user parts of URLs masked."""
+    for value in find_secrets(env):
         text = text.replace(value, MASK)
     text = _TOKEN.sub(MASK, text)
     if "@" in text:
@@ -53,7 +53,7 @@ def redact(text: str, *, env: Mapping[str, str] | None = None) -> str:
     return _BEARER.sub(rf"\g<1> {MASK}", text)
 
 
-# What names a machine or a person. Versions (9.2.0), times (09:55:32) and C++ names (at::add) are none of these.
+# Names of a machine or a person. Versions (9.2.0), times (09:55:32) and C++ names (at::add) are none of these.
 _IPV4 = re.compile(r"(?<![\w.])(?:\d{1,3}\.){3}\d{1,3}(?![\w.]*\w)")
 _IPV6 = re.compile(r"(?<![\w:.])(?=[0-9a-f:]*\d)(?:[0-9a-f]{0,4}:){2,7}[0-9a-f]{1,4}(?![\w:])", re.IGNORECASE)
 _MAC = re.compile(r"(?<![\w:-])(?:[0-9a-f]{2}[:-]){5}[0-9a-f]{2}(?![\w:-])", re.IGNORECASE)
@@ -88,12 +88,12 @@ _ORDINARY = {
 """Names that say nothing about anybody, and would be masked all over the text."""
 
 
-def publishable(text: str, *, names: Iterable[str] = (), env: Mapping[str, str] | None = None) -> str:
-    """As `redact`, and without host names, addresses, user paths and serial numbers.
+def redact_for_public(text: str, *, names: Iterable[str] = (), env: Mapping[str, str] | None = None) -> str:
+    """Return the text as `redact` does, and without host names, addresses, user paths and serial numbers.
 
     Args:
-        names: what the run knows of its host: host names, and folders of its user.
-        env: the environment; ours when None.
+        names: host names and folders of users that the run knows.
+        env: the environment; that of this process when None.
     """
     text = redact(text, env=env)
     for name in sorted({*names, *_own_names()}, key=len, reverse=True):
@@ -101,26 +101,26 @@ def publishable(text: str, *, names: Iterable[str] = (), env: Mapping[str, str] 
             text = re.sub(rf"(?<![A-Za-z0-9]){re.escape(name)}(?![A-Za-z0-9])", "HOST", text, flags=re.IGNORECASE)
     text = _SERIAL.sub(r"\g<name>SERIAL", text)
     text = _UUID.sub("SERIAL", text)
-    text = _MAIL.sub(lambda found: found[0] if found[0].endswith("noreply.github.com") else "MAIL", text)
+    text = _MAIL.sub(lambda match: match[0] if match[0].endswith("noreply.github.com") else "MAIL", text)
     text = _MAC.sub("ADDRESS", text)
-    text = _IPV6.sub(_address, text)
-    text = _IPV4.sub(_address, text)
+    text = _IPV6.sub(_mask_address, text)
+    text = _IPV4.sub(_mask_address, text)
     text = _INTERNAL.sub("HOST", text)
     return _HOMES.sub(r"\g<root>USER", text)
 
 
-def _address(found: re.Match[str]) -> str:
+def _mask_address(match: re.Match[str]) -> str:
     try:
-        address = ipaddress.ip_address(found[0])
+        address = ipaddress.ip_address(match[0])
     except ValueError:
-        return found[0]
-    return found[0] if address.is_loopback or address.is_unspecified else "ADDRESS"
+        return match[0]
+    return match[0] if address.is_loopback or address.is_unspecified else "ADDRESS"
 
 
 @lru_cache(maxsize=1)
 def _own_names() -> frozenset[str]:
-    """This machine's name and its user's; a container may have neither."""
-    found = {socket.gethostname(), socket.gethostname().partition(".")[0], Path.home().name}
+    """Return the names of this machine and its user; a container may have neither."""
+    names = {socket.gethostname(), socket.gethostname().partition(".")[0], Path.home().name}
     with suppress(KeyError, OSError):
-        found.add(getpass.getuser())
-    return frozenset(found)
+        names.add(getpass.getuser())
+    return frozenset(names)

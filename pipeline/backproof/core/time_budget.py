@@ -1,4 +1,4 @@
-"""An hour on a device host is dear: what is worth starting, and what the rest of the budget does not reach."""
+"""A time budget for costly device hosts: it decides which work may still start."""
 
 from __future__ import annotations
 
@@ -17,36 +17,38 @@ _UNITS: Final = {"s": 1, "m": 60, "h": 3600}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Budget:
+class TimeBudget:
     """Seconds from now; None is no limit."""
 
     limit: float | None = None
     clock: Callable[[], float] = time.monotonic
     begun: float = field(default=-1.0)
 
-    def start(self) -> Budget:
-        return Budget(limit=self.limit, clock=self.clock, begun=self.clock())
+    def start(self) -> TimeBudget:
+        return TimeBudget(limit=self.limit, clock=self.clock, begun=self.clock())
 
     @property
     def left(self) -> float:
         return float("inf") if self.limit is None else self.limit - (self.clock() - self.begun)
 
     def allows(self, seconds: float) -> bool:
-        """Whether work that takes about so long still fits. What never ran before is estimated by nothing: it may start."""
+        """Return whether work of about this duration still fits; give 0 for work of unknown duration."""
         return self.left > 0 and seconds <= self.left
 
 
-def parse(text: str | None) -> Budget:
+def parse_budget(text: str | None) -> TimeBudget:
     """Read `90s`, `45m` or `1.5h`.
 
     Raises:
-        PlanError: it is none of these.
+        PlanError: the text is something else.
     """
     if text is None:
-        return Budget()
-    found = _SPAN.match(text.strip())
-    if found is None or not float(found["number"]):
+        return TimeBudget()
+    span = _SPAN.match(text.strip())
+    if span is None or not float(span["number"]):
         raise PlanError(
-            f"--budget {text}: no span of time", why="it must be a number and s, m or h", next_step="give 45m or 1.5h"
+            f"--budget {text}: not a duration",
+            why="it must be a positive number followed by s, m or h",
+            next_step="give 45m or 1.5h",
         )
-    return Budget(limit=float(found["number"]) * _UNITS[found["unit"]])
+    return TimeBudget(limit=float(span["number"]) * _UNITS[span["unit"]])

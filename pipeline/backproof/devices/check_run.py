@@ -1,4 +1,4 @@
-"""Sends checks to the target interpreter and reads what they found."""
+"""Sends checks to the target interpreter and reads their results."""
 
 from __future__ import annotations
 
@@ -14,45 +14,49 @@ from pydantic import ValidationError
 from backproof.adapters import proc
 from backproof.core.errors import TargetError
 from backproof.devices.check_result import CheckResult
-from backproof.devices.lent_packages import carried
+from backproof.devices.lent_packages import link_packages
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from backproof.core.model import Arm
+    from backproof.devices.protocol import Device
     from backproof.kit.plan import Check
+
+_SCHEMA = 2
+"""Of the request; target/backproof_target/request.py reads it."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Bench:
-    """Where checks run: the target's interpreter, the device, the arm that is in place there.
+class CheckEnvironment:
+    """The place where checks run: the target's interpreter, the device, the arm that is in place there.
 
-    `env` is what the service adds to our environment; `files` are absolute paths of the patch's installed files; `work`
-    is an evidence folder, which gets `<name>.json` and `<name>.log` of each job.
+    `env` is what the service adds to Backproof's environment; `files` are absolute paths of the patch's installed files;
+    `work` is an evidence folder, which gets `<name>.json` and `<name>.log` of each job.
     """
 
     python: Path
     env: Mapping[str, str]
     kit: Path
-    device: str
+    device: Device
     arm: Arm
     files: Sequence[str]
     work: Path
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Job:
+class CheckJob:
     """One check under one operator model."""
 
     name: str
     check: Check
-    emulator: dict[str, Any] | None
+    operators: dict[str, Any] | None
     cover: bool = False
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Answer:
-    """What a job found, the file that says so, and the command that made it."""
+class CompletedCheck:
+    """The result of a job, its file, and the command that made it."""
 
     result: CheckResult
     file: Path
@@ -60,113 +64,116 @@ class Answer:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class _Sent:
+class _RequestFiles:
+    """The files of one request, and the nonce that its result must repeat."""
+
     request: Path
     result: Path
     log: Path
     nonce: str
 
 
-def run_check(bench: Bench, job: Job) -> Answer:
+def run_check(environment: CheckEnvironment, job: CheckJob) -> CompletedCheck:
     """Run one check in a process of its own.
 
     Raises:
         TargetError: the process ended without a result.
     """
-    sent = _write(bench, job)
-    done = _call(bench, str(sent.request), timeout=job.check.timeout, tee=sent.log)
-    return _read(sent, done, job)
+    files = _write_request(environment, job)
+    done = _run_target(environment, str(files.request), timeout=job.check.timeout, tee=files.log)
+    return _read_result(files, done, job)
 
 
-def run_batch(bench: Bench, jobs: Sequence[Job], *, parallel: int) -> list[Answer | TargetError]:
+def run_batch(
+    environment: CheckEnvironment, jobs: Sequence[CheckJob], *, parallel: int
+) -> list[CompletedCheck | TargetError]:
     """Run several checks, each in a process of its own, forked from one that has imported what all of them need.
 
     Returns:
         One entry per job, in order; a job without a result is an error of that job alone.
     """
-    sent = [_write(bench, job) for job in jobs]
-    batch = bench.work / "batch.json"
+    requests = [(_write_request(environment, job), job) for job in jobs]
+    batch = environment.work / "batch.json"
     rows = [
-        {"request": str(each.request), "log": str(each.log), "timeout": job.check.timeout}
-        for each, job in zip(sent, jobs, strict=True)
+        {"request": str(files.request), "log": str(files.log), "timeout": job.check.timeout} for files, job in requests
     ]
     batch.write_text(json.dumps({"jobs": rows, "parallel": parallel}, indent=1), encoding="utf-8")
     longest = sum(job.check.timeout for job in jobs) + 60
-    done = _call(bench, "--batch", str(batch), timeout=longest, tee=bench.work / "batch.log")
-    return [_read_or_error(each, done, job) for each, job in zip(sent, jobs, strict=True)]
+    done = _run_target(environment, "--batch", str(batch), timeout=longest, tee=environment.work / "batch.log")
+    return [_read_or_error(files, done, job) for files, job in requests]
 
 
-def _read_or_error(sent: _Sent, done: proc.Completed, job: Job) -> Answer | TargetError:
+def _read_or_error(files: _RequestFiles, done: proc.Completed, job: CheckJob) -> CompletedCheck | TargetError:
     try:
-        return _read(sent, done, job)
+        return _read_result(files, done, job)
     except TargetError as error:
         return error
 
 
-def _write(bench: Bench, job: Job) -> _Sent:
-    scratch = bench.work / f"{job.name}.work"
-    scratch.mkdir(parents=True, exist_ok=True)
-    sent = _Sent(
-        request=bench.work / f"{job.name}.request.json",
-        result=bench.work / f"{job.name}.json",
-        log=bench.work / f"{job.name}.log",
+def _write_request(environment: CheckEnvironment, job: CheckJob) -> _RequestFiles:
+    files = _RequestFiles(
+        request=environment.work / f"{job.name}.request.json",
+        result=environment.work / f"{job.name}.json",
+        log=environment.work / f"{job.name}.log",
         nonce=secrets.token_hex(8),
     )
-    sent.result.unlink(missing_ok=True)
-    request = {
-        "schema": 1,
-        "nonce": sent.nonce,
-        "arm": bench.arm.value,
-        "device": bench.device,
-        "check": {
-            "id": job.check.id,
-            "file": str((bench.kit / job.check.file).resolve()),
-            "select": job.check.select,
-        },
-        "emulator": job.emulator,
-        "files": list(bench.files),
+    environment.work.mkdir(parents=True, exist_ok=True)
+    files.result.unlink(missing_ok=True)
+    files.request.write_text(json.dumps(_build_request(environment, job, files), indent=1), encoding="utf-8")
+    return files
+
+
+def _build_request(environment: CheckEnvironment, job: CheckJob, files: _RequestFiles) -> dict[str, Any]:
+    file = str((environment.kit / job.check.file).resolve())
+    return {
+        "schema": _SCHEMA,
+        "nonce": files.nonce,
+        "arm": environment.arm.value,
+        "device": environment.device.NAME,
+        "session": environment.device.SESSION,
+        "check": {"id": job.check.id, "file": file, "select": job.check.select},
+        "operators": job.operators,
+        "files": list(environment.files),
         "cover": job.cover,
-        "carried": [str(carried(bench.work.parent))],
-        "work": str(scratch),
-        "result": str(sent.result),
+        "carried": [str(link_packages(environment.work.parent))],
+        "work": str(environment.work / f"{job.name}.work"),
+        "result": str(files.result),
         "case_limit": None,
     }
-    sent.request.write_text(json.dumps(request, indent=1), encoding="utf-8")
-    return sent
 
 
-def _call(bench: Bench, *args: str, timeout: float, tee: Path) -> proc.Completed:
+def _run_target(environment: CheckEnvironment, *args: str, timeout: float, tee: Path) -> proc.Completed:
     script = Path(str(resources.files("backproof"))) / "target" / "run_check.py"
-    env = {**bench.env, "PYTHONDONTWRITEBYTECODE": "1", "PYTHONUNBUFFERED": "1", "PYTHONHOME": None}
-    argv = [str(bench.python), str(script), *args]
-    return proc.run(argv, cwd=bench.work, env=proc.environment(env), timeout=timeout, tee=tee)
+    env = {**environment.env, "PYTHONDONTWRITEBYTECODE": "1", "PYTHONUNBUFFERED": "1", "PYTHONHOME": None}
+    argv = [str(environment.python), str(script), *args]
+    return proc.run_process(argv, cwd=environment.work, env=proc.build_environment(env), timeout=timeout, tee=tee)
 
 
-def _read(sent: _Sent, done: proc.Completed, job: Job) -> Answer:
+def _read_result(files: _RequestFiles, done: proc.Completed, job: CheckJob) -> CompletedCheck:
     try:
-        found = CheckResult.model_validate_json(sent.result.read_bytes())
+        result = CheckResult.model_validate_json(files.result.read_bytes())
     except (OSError, ValidationError) as error:
-        raise _no_result(sent, done, job, error) from error
-    if found.nonce != sent.nonce:
+        raise _explain_missing(files, done, job, error) from error
+    if result.nonce != files.nonce:
         raise TargetError(
             f"check {job.check.id}: the result is not of this run", why="its nonce differs", next_step="run again"
         )
-    return Answer(result=found, file=sent.result, command=done.command)
+    return CompletedCheck(result=result, file=files.result, command=done.command)
 
 
-def _no_result(sent: _Sent, done: proc.Completed, job: Job, error: Exception) -> TargetError:
-    said = " ".join((done.error_text or done.text).split())[-1000:]
-    why = f"it ended with code {done.code}: {said}"
+def _explain_missing(files: _RequestFiles, done: proc.Completed, job: CheckJob, error: Exception) -> TargetError:
+    output = " ".join((done.error_text or done.text).split())[-1000:]
+    why = f"it ended with code {done.code}: {output}"
     if done.code == proc.TIMED_OUT:
         why = f"it was stopped after {job.check.timeout:.0f} s"
     if isinstance(error, ValidationError):
-        why += f"; its result cannot be read: {_brief(error)}"
+        why += f"; its result cannot be read: {_describe_errors(error)}"
     return TargetError(
         f"check {job.check.id}: the target interpreter gave no result",
         why=why,
-        next_step=f"read {sent.log}; `{done.command}` runs it again",
+        next_step=f"read {files.log}; `{done.command}` runs it again",
     )
 
 
-def _brief(error: ValidationError) -> str:
-    return "; ".join(f"{'.'.join(map(str, each['loc']))}: {each['msg']}" for each in error.errors()[:5])
+def _describe_errors(error: ValidationError) -> str:
+    return "; ".join(f"{'.'.join(map(str, problem['loc']))}: {problem['msg']}" for problem in error.errors()[:5])

@@ -7,41 +7,57 @@ not called emulated, for nothing was: there is no memory model, no stand-in, no 
 from __future__ import annotations
 
 import platform
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from backproof.core.model import Level
-from backproof.devices.no_hardware import opened
+from backproof.core.level import Level
+from backproof.devices import no_hardware
+from backproof.devices.protocol import DeviceWords
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
     from pathlib import Path
 
-    from backproof.kit.plan import Check, Expected, Plan
-
-__all__ = ["FORKS", "LEVEL", "NAME", "PARALLEL", "describe", "opened", "request", "variants"]
+    from backproof.kit.plan import Plan
 
 NAME = "cpu"
 LEVEL = Level.EMULATED
+WORDS = DeviceWords(
+    level={"en": "checked on a CPU", "zh": "已在 CPU 上检查"},
+    where="on a plain CPU, where nothing is emulated",
+    expected_in="[check.expect.cpu]",
+)
+LIMITS = (
+    (
+        "Checks ran on a plain CPU, in the target's own interpreter: without a memory model, an access out of bounds or a read "
+        "of memory that was never written is seen only where it changes what a check compares."
+    ),
+)
+SESSION = "plain"
 PARALLEL = 1
 # What checks are forked from has imported torch and set Triton's mode: here the target must be as its users have it.
 FORKS = False
+OPERATOR_MODELS = False
+PACKAGES = ()
+# It needs an interpreter with the release under test, which a runner of GitHub's has not.
+HOSTED_RUNNER = ()
+
+
+open_session = no_hardware.open_session
 
 
 def describe(python: Path) -> dict[str, str]:
     del python
     return {
-        "device": "cpu",
+        "device": NAME,
         "machine": platform.machine(),
         "system": platform.system(),
         "what": "the target's own interpreter, nothing emulated",
     }
 
 
-def variants(plan: Plan, check: Check) -> Mapping[str, Expected]:
+def models(plan: Plan) -> tuple[str, ...]:
     del plan
-    return {name: expected for name, expected in check.expect.items() if name == NAME}
+    return (NAME,)
 
 
-def request(kit: Path, plan: Plan, variant: str) -> dict[str, Any] | None:
-    del kit, plan, variant
-    return None
+def request(kit: Path, plan: Plan, model: str) -> None:
+    del kit, plan, model

@@ -6,39 +6,60 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from backproof.core.errors import PlanError
-from backproof.core.model import Level
-from backproof.devices.no_hardware import opened
+from backproof.core.level import Level
+from backproof.devices import no_hardware
+from backproof.devices.protocol import DeviceWords
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
     from pathlib import Path
 
-    from backproof.kit.plan import Check, Expected, Plan
-
-__all__ = ["FORKS", "LEVEL", "NAME", "PARALLEL", "describe", "opened", "request", "variants"]
+    from backproof.kit.plan import Plan
 
 NAME = "emulator"
 LEVEL = Level.EMULATED
+WORDS = DeviceWords(
+    level={"en": "emulated", "zh": "已仿真"},
+    where="under emulation on a CPU",
+    expected_in="[emulator] with a model, and [check.expect.<model>]",
+)
+LIMITS = (
+    "A fault is raised at the launch that makes it; on a device it surfaces later, at a synchronisation.",
+    "Streams, events and their order are not modelled: everything runs at once, one thing after another.",
+    "Capturing a graph also executes it once; a device only records it.",
+    "A graph's memory pool is not shared with other graphs; its uninitialised tensors are poisoned again at each replay.",
+    "Host reads in a capture are refused where torch shows them; a plain memory copy to the host cannot be told apart.",
+    "Numbers are CPU numbers: the arithmetic of the device's operators and compilers is not modelled.",
+    "Kernels run in Triton's interpreter, one program after another: no races, no compiler, no timing.",
+    "Bounds are those of the view that was handed over; gaps inside a strided view are left to the check's comparison.",
+    "Poison is a bit pattern: after arithmetic it is an ordinary NaN, and one-byte types have no pattern at all.",
+)
+SESSION = "emulated"
 PARALLEL = min(4, os.cpu_count() or 1)
 FORKS = True
+OPERATOR_MODELS = True
+PACKAGES = ("torch==2.13.0", "numpy==2.4.6")
+HOSTED_RUNNER = ("ubuntu-24.04",)
+
+
+open_session = no_hardware.open_session
 
 
 def describe(python: Path) -> dict[str, str]:
     del python
-    return {"device": "emulator", "what": "the target's own files on a CPU, kernels in Triton's interpreter"}
+    return {"device": NAME, "what": "the target's own files on a CPU, kernels in Triton's interpreter"}
 
 
-def variants(plan: Plan, check: Check) -> Mapping[str, Expected]:
-    known = {each.id for each in plan.emulator.model} if plan.emulator else set()
-    return {name: expected for name, expected in check.expect.items() if name in known}
+def models(plan: Plan) -> tuple[str, ...]:
+    return tuple(model.id for model in plan.emulator.model) if plan.emulator else ()
 
 
-def request(kit: Path, plan: Plan, variant: str) -> dict[str, Any] | None:
-    model = next((each for each in plan.emulator.model if each.id == variant), None) if plan.emulator else None
-    if plan.emulator is None or model is None:
+def request(kit: Path, plan: Plan, model: str) -> dict[str, Any]:
+    emulator = plan.emulator
+    named = next((operators for operators in emulator.model if operators.id == model), None) if emulator else None
+    if emulator is None or named is None:
         raise PlanError(
-            f"the plan has no operator model {variant!r}",
+            f"the plan has no operator model {model!r}",
             why="the emulator needs [emulator] with a model of that id",
             next_step="add it to plan.toml",
         )
-    return {"operators": str((kit / plan.emulator.operators).resolve()), "model": model.model, "options": model.options}
+    return {"file": str((kit / emulator.operators).resolve()), "model": named.model, "options": named.options}

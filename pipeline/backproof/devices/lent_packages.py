@@ -1,4 +1,4 @@
-"""What the target may lack for a check, lent from our own installation: nothing is ever installed into it."""
+"""The packages that a check needs and a target may lack, lent from Backproof's own installation: nothing is installed."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ import secrets
 from importlib.util import find_spec
 from pathlib import Path
 
-CARRIED = ("pytest", "_pytest", "py", "pluggy", "iniconfig", "packaging", "pygments", "coverage")
-"""Pure-python packages of ours that a target may lack; it gets them from a folder at the end of its path."""
+LENT = ("pytest", "_pytest", "py", "pluggy", "iniconfig", "packaging", "pygments", "coverage")
+"""Pure Python (coverage can do without its C module): a target of another version of Python can import them."""
 
 
-def carried(run_folder: Path) -> Path:
-    """A folder with links to the packages that a target may lack, and to nothing else of ours."""
+def link_packages(run_folder: Path) -> Path:
+    """Make a folder with links to these packages and to nothing else; it goes to the end of the target's path."""
     folder = run_folder / "carried"
     folder.mkdir(parents=True, exist_ok=True)
-    for name in CARRIED:
+    for name in LENT:
         spec = find_spec(name)
         if spec and spec.origin:
             source = Path(spec.origin)
@@ -23,7 +23,7 @@ def carried(run_folder: Path) -> Path:
 
 
 def _link(folder: Path, source: Path) -> None:
-    """Several checks prepare at once, and a resumed run may come from another installation of ours."""
+    """Link atomically: several checks prepare at once, and a resumed run may come from another installation."""
     link = folder / source.name
     if link.is_symlink() and link.readlink() == source:
         return

@@ -1,10 +1,12 @@
-"""A device that is none: nothing to lock, nothing that could go bad, and no inventory."""
+"""The session of a device without hardware: nothing to lock, nothing that could go bad, and no inventory."""
 
 from __future__ import annotations
 
 from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from backproof.devices.protocol import ProcessSetup
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -17,19 +19,21 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class NoHardware:
-    """The session of a device without hardware."""
+    """A session with nothing behind it."""
 
     inventory: None = None
     details: None = None
+    command: str = ""
 
-    def environment(self, arm: Arm, name: str) -> Mapping[str, str]:
+    def prepare_process(self, arm: Arm, name: str) -> ProcessSetup:
         del arm, name
-        return {}
+        return ProcessSetup(env={})
 
     def spoiled(self) -> str:
         return ""
 
 
-def opened(python: Path, folder: Path, env: Mapping[str, str]) -> AbstractContextManager[Session]:
+def open_session(python: Path, folder: Path, env: Mapping[str, str]) -> AbstractContextManager[Session]:
+    """Return a session at once."""
     del python, folder, env
     return nullcontext(NoHardware())

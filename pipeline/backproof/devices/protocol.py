@@ -1,17 +1,42 @@
-"""What a device is to the stages."""
+"""The Protocol of a device: all that the rest of Backproof knows of one."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Mapping
     from contextlib import AbstractContextManager
     from pathlib import Path
 
-    from backproof.core.model import Arm, Level, Record
-    from backproof.kit.plan import Check, Expected, Plan
+    from backproof.core.level import Level
+    from backproof.core.model import Arm, Record
+    from backproof.kit.plan import Plan
     from backproof.records.proof import DeviceInventory
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class DeviceWords:
+    """The words of a device in comments, pages and messages.
+
+    Args:
+        level: the name of the device's level by language, `en` and `zh`, for example "checked on a CPU".
+        where: completes "red without the backport and green with it, …".
+        expected_in: the tables of plan.toml that say what the arms must show there.
+    """
+
+    level: Mapping[str, str]
+    where: str
+    expected_in: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ProcessSetup:
+    """What one process on a device gets of its own: environment variables, and the folder of its device logs."""
+
+    env: Mapping[str, str]
+    logs: Path | None = None
 
 
 class Session(Protocol):
@@ -19,7 +44,7 @@ class Session(Protocol):
 
     @property
     def inventory(self) -> DeviceInventory | None:
-        """What the device says of itself; None where there is no hardware."""
+        """The device's driver, runtime and host as evidence; None where there is no hardware."""
         ...
 
     @property
@@ -27,12 +52,17 @@ class Session(Protocol):
         """All that was read about it, for the run folder."""
         ...
 
-    def environment(self, arm: Arm, name: str) -> Mapping[str, str]:
-        """What a process on this device gets beside the service's environment, for example its own log folder."""
+    @property
+    def command(self) -> str:
+        """The command that the inventory was read with."""
+        ...
+
+    def prepare_process(self, arm: Arm, name: str) -> ProcessSetup:
+        """Return what a process of that arm gets of its own; a process that runs again gets new log folders."""
         ...
 
     def spoiled(self) -> str:
-        """Why results since the start say nothing (a card went bad); empty when the device is as well as it was."""
+        """Return why results since the start say nothing (a card went bad); empty when the device is as it was."""
         ...
 
 
@@ -45,37 +75,69 @@ class Device(Protocol):
 
     @property
     def LEVEL(self) -> Level:  # noqa: N802
-        """The level that a pass of the checks here can carry."""
+        """The level that a pass of the checks here reaches.
+
+        From level 3 it takes an inventory, too, whose host and boot are those of the results.
+        """
+        ...
+
+    @property
+    def WORDS(self) -> DeviceWords:  # noqa: N802
+        ...
+
+    @property
+    def LIMITS(self) -> tuple[str, ...]:  # noqa: N802
+        """What checks cannot show here, one sentence each; every report has them."""
+        ...
+
+    @property
+    def SESSION(self) -> str:  # noqa: N802
+        """The module of `target/backproof_target/sessions` that prepares the target's interpreter."""
         ...
 
     @property
     def PARALLEL(self) -> int:  # noqa: N802
-        """How many check processes may run at once."""
+        """The number of check processes that may run at once."""
         ...
 
     @property
     def FORKS(self) -> bool:  # noqa: N802
-        """Whether checks may be forked from a process that has imported torch; a device's runtime would not survive it."""
+        """True where checks may be forked from a process that has imported torch; no device's runtime survives that."""
+        ...
+
+    @property
+    def OPERATOR_MODELS(self) -> bool:  # noqa: N802
+        """True where a check runs once under each operator model of the kit."""
+        ...
+
+    @property
+    def PACKAGES(self) -> tuple[str, ...]:  # noqa: N802
+        """Exactly pinned: what the target of a new kit needs for checks to run here."""
+        ...
+
+    @property
+    def HOSTED_RUNNER(self) -> tuple[str, ...]:  # noqa: N802
+        """Labels of GitHub's own runner that has the device; none where only self-hosted runners have it."""
         ...
 
     def describe(self, python: Path) -> dict[str, str]:
-        """Facts of the device for the report.
+        """Return facts of the device for the report.
 
         Raises:
             DeviceError: it is not there or not usable.
         """
         ...
 
-    def variants(self, plan: Plan, check: Check) -> Mapping[str, Expected]:
-        """The runs of one check here, by name, each with what the arms must show."""
+    def models(self, plan: Plan) -> Collection[str]:
+        """Return the names under which a check of this plan can say what the arms must show here."""
         ...
 
-    def request(self, kit: Path, plan: Plan, variant: str) -> dict[str, Any] | None:
-        """The device's part of the request to the check runner."""
+    def request(self, kit: Path, plan: Plan, model: str) -> dict[str, Any] | None:
+        """Return what the target's side needs to know of an operator model; None where there are no models."""
         ...
 
-    def opened(self, python: Path, folder: Path, env: Mapping[str, str]) -> AbstractContextManager[Session]:
-        """Have the device for the time of the block; `folder` gets logs, `env` is what the service would have.
+    def open_session(self, python: Path, folder: Path, env: Mapping[str, str]) -> AbstractContextManager[Session]:
+        """Have the device for the time of the block; `folder` gets logs, `env` is the environment of the service.
 
         Raises:
             DeviceError: it is not there, not well, or somebody else has it.

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from backproof.adapters.git.objects import LINK_MODE
-from backproof.core.plural import counted
+from backproof.core.plural import format_count
 from backproof.history.path_filter import is_secondary
 from backproof.records.picks import PickOutcome
 
@@ -60,7 +60,7 @@ def affected(simulator: Simulator, wrong: Faulty, onto: str, simulation: Simulat
         for path, wanted in wrong.files.items()
         if (text := texts[path]) is not None
     )
-    why = f"it has {held} of the {counted(total, 'line')} that the fix takes away"
+    why = f"it has {held} of the {format_count(total, 'line')} that the fix takes away"
     if held == 0:
         return "no", why
     return ("yes" if held * 2 >= total else "partly"), why

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from backproof.core.plural import are, every
+from backproof.core.plural import format_all, is_or_are
 from backproof.history.picks import keep_all
 from backproof.history.records import CancellingRecord
 
@@ -65,6 +65,6 @@ def _sentence(commits: Sequence[str], needed: tuple[str, ...] | None, left: Sequ
     if needed is None:
         return "picking these commits one by one does not give the tree of the last: a merge among them changed files"
     if not left:
-        return f"{every(len(commits), 'commit')} {are(len(commits))} needed"
+        return f"{format_all(len(commits), 'commit')} {is_or_are(len(commits))} needed"
     names = ", ".join(sha[:12] for sha in left)
     return f"{names} together change nothing: {len(needed)} of {len(commits)} commits give the same tree"

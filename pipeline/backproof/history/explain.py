@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from backproof.adapters.git.log import log
-from backproof.core.plural import counted
+from backproof.core.plural import format_count
 from backproof.history import causes, shell_steps
 from backproof.history.divergence import Ground
 from backproof.history.equivalents import pull_number
@@ -154,7 +154,7 @@ def _no_conflict(simulation: Simulation, branch: str) -> str:
 
 def _conflict(simulation: Simulation, checked: Verified, branch: str) -> str:
     listed = "; ".join(f"{each.path} ({each.kind})" for each in simulation.real)
-    start = f"it conflicts on {branch} in {counted(len(simulation.real), 'file')}: {listed}"
+    start = f"it conflicts on {branch} in {format_count(len(simulation.real), 'file')}: {listed}"
     best = next((step for step in checked.steps if step.verdict in WHOLE), None)
     if best is not None:
         return f"{start}. {_said(best, 0).split('; ', 1)[-1].capitalize()}"

@@ -43,7 +43,7 @@ def read_added_text(fixup: Path, path: str) -> str:
         PlanError: the file is no fix-up.
     """
     if _is_insertion(fixup):
-        insertion = anchored.load(fixup)
+        insertion = anchored.load_insertion(fixup)
         return insertion.insert if insertion.file == path else ""
     hunks = [hunk for file in _read_patch(fixup) if file.path == path for hunk in file]
     return "".join(line.value for hunk in hunks for line in hunk if line.is_added)
@@ -54,11 +54,11 @@ def _is_insertion(fixup: Path) -> bool:
 
 
 def _insert(store: Store, tree: str, fixup: Path) -> str:
-    insertion = anchored.load(fixup)
+    insertion = anchored.load_insertion(fixup)
     old = store.objects.entry(tree, insertion.file)
     if old is None or old.mode not in FILE_MODES:
         raise _misplaced(fixup, "cannot be placed", f"the picked tree has no file {insertion.file}")
-    changed = anchored.insert(store.blob(old.oid), insertion)
+    changed = anchored.insert_statement(store.blob(old.oid), insertion)
     if changed is None:
         return tree
     blob = store.objects.write("blob", changed)

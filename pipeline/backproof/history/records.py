@@ -37,7 +37,7 @@ class FollowUp(Record):
 
 
 class ExplainRecord(Record):
-    """`backproof explain --json`."""
+    """`backproof history explain --json`."""
 
     schema_version: Literal[1] = 1
     fix: str
@@ -72,7 +72,7 @@ class SurveyRow(Record):
 
 
 class SurveyRecord(Record):
-    """`backproof survey --json`."""
+    """`backproof history survey --json`."""
 
     schema_version: Literal[1] = 1
     commits: dict[str, str] = Field(description="full hash to subject")
@@ -83,7 +83,7 @@ class SurveyRecord(Record):
 
 
 class CompareRecord(Record):
-    """`backproof compare --json`."""
+    """`backproof history compare --json`."""
 
     schema_version: Literal[1] = 1
     backport: str
@@ -98,7 +98,7 @@ class CompareRecord(Record):
 
 
 class CancellingRecord(Record):
-    """`backproof cancelling --json`."""
+    """`backproof history redundant --json`."""
 
     schema_version: Literal[1] = 1
     base: str

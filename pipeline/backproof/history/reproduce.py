@@ -63,7 +63,9 @@ def script(ledger: Ledger, loaded: LoadedRun) -> bytes:
         raise PlanError(
             f"{ledger.folder}: there is nothing to reproduce",
             why="the pick stopped at a conflict" if picked else "nothing was picked here, or its record was altered",
-            next_step="`backproof explain` says why it conflicts and how to go on" if picked else "run it again",
+            next_step="`backproof history explain` says why it conflicts and how to go on"
+            if picked
+            else "run it again",
         )
     lines = [_head(run, picked), *_picks(ledger, run.settings, picked)]
     body = "\n".join(lines).encode("utf-8", "surrogateescape") + b"\n"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 from typing import TYPE_CHECKING
 
-from backproof.core.plural import counted
+from backproof.core.plural import format_count
 from backproof.history.try_causes import Verdict
 from backproof.records.picks import ConflictKind, PickOutcome
 
@@ -61,7 +61,7 @@ def steps(simulator: Simulator, taken: Sequence[Step], simulation: Simulation, o
                     "commit",
                     "--quiet",
                     "-m",
-                    f"Take the part of {sha[:12]} that {counted(len(paths), 'file')} rest{'s' if len(paths) == 1 else ''} on",
+                    f"Take the part of {sha[:12]} that {format_count(len(paths), 'file')} rest{'s' if len(paths) == 1 else ''} on",
                 )
             )
         elif step.cause.side == "release":

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from backproof.core.plural import every
+from backproof.core.plural import format_all
 from backproof.records.proof import OtherCommit
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ def _compare(
     names = ", ".join(commit.sha[:12] for commit in others)
     if differing := list(simulator.differing(tree, whole)):
         return f"left out, and it matters: with {names} these paths differ: {', '.join(differing[:5])}", True
-    commits = every(len(shas), "commit")
+    commits = format_all(len(shas), "commit")
     same = f"picking {commits} of the pull request gives the same tree {tree[:12]} as picking without {names}"
     return f"not needed: {same}", True
 

@@ -90,7 +90,7 @@ def log_directory(env: Mapping[str, str]) -> Path:
         return Path(env["ASCEND_PROCESS_LOG_PATH"])
     if env.get("ASCEND_WORK_PATH"):
         return Path(env["ASCEND_WORK_PATH"]) / "log"
-    return Path(env.get("HOME", "/root")) / "ascend" / "log"
+    return Path(env.get("HOME", "/root")) / "ascend/log"
 
 
 def start_capture(
@@ -100,7 +100,9 @@ def start_capture(
     record = folder / SESSION
     if record.exists():
         raise HostError(
-            "a capture is running already", why=f"{record} exists", next_step="backproof capture stop, then start again"
+            "a capture is running already",
+            why=f"{record} exists",
+            next_step="backproof host capture stop, then start again",
         )
     moment = now or dt.datetime.now(dt.UTC)
     logs = log_directory(os.environ if env is None else env)
@@ -178,7 +180,7 @@ def _read_session(folder: Path) -> CaptureSession:
         return CaptureSession.model_validate_json((folder / SESSION).read_text("utf-8"))
     except FileNotFoundError as error:
         raise HostError(
-            "no capture is running", why=f"{folder / SESSION} is not there", next_step="backproof capture start"
+            "no capture is running", why=f"{folder / SESSION} is not there", next_step="backproof host capture start"
         ) from error
     except ValidationError as error:
         raise HostError(
@@ -227,7 +229,7 @@ def _build_member(name: str, size: int) -> tarfile.TarInfo:
 
 def _add_outputs(archive: tarfile.TarFile, notes: list[str]) -> Iterator[CapturedFile]:
     for name, argv in _COMMANDS.items():
-        done = proc.run(argv, timeout=60)
+        done = proc.run_process(argv, timeout=60)
         if done.code != 0:
             notes.append(f"no {name}: `{done.command}` ended with code {done.code}: {done.error_text.strip()[-200:]}")
             continue

@@ -52,7 +52,7 @@ def read_software(python: Path, env: Mapping[str, str] | None = None) -> Softwar
     nonce = secrets.token_hex(8)
     script = Path(str(resources.files("backproof"))) / "target" / "list_versions.py"
     argv = [str(python), str(script), nonce, *(f"{module}={name}" for module, name in PACKAGES.items())]
-    done = proc.run(argv, env=proc.environment(env), timeout=_PATIENCE)
+    done = proc.run_process(argv, env=proc.build_environment(env), timeout=_PATIENCE)
     answer = next((line for line in reversed(done.text.splitlines()) if line.startswith(f"{nonce} ")), None)
     if answer is None:
         output = (done.error_text or done.text).strip()[-300:]

@@ -91,7 +91,7 @@ def _read_driver(root: Path, npu_smi: str | None) -> Reading:
         return reading
     why = "npu-smi info names no version"
     if npu_smi is None:
-        done = proc.run(_TOOL_ARGV, timeout=60)
+        done = proc.run_process(_TOOL_ARGV, timeout=60)
         npu_smi, why = (done.text, why) if done.code == 0 else ("", f"npu-smi info ended with code {done.code}")
     tool, driver = find_tool_versions(npu_smi)
     if version := driver or tool:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 @contextmanager
-def installed(ctx: Context, arm: Arm) -> Iterator[dict[str, str | None]]:
+def install_arm(ctx: Context, arm: Arm) -> Iterator[dict[str, str | None]]:
     """Have one arm in the target for the time of the block.
 
     Yields:
@@ -30,22 +30,25 @@ def installed(ctx: Context, arm: Arm) -> Iterator[dict[str, str | None]]:
         NeedsReview: the target is not the release's own.
         HostError: another run has the target, or the disk refuses.
     """
-    the_patch = patch.read(ctx)
+    the_patch = patch.read_patch(ctx)
     owner = str(ctx.ledger.folder)
-    with overlay.installed(the_patch.site, changes(ctx, the_patch, arm), owner=owner, guards=the_patch.guards):
-        yield {str(the_patch.site / each.installed): each.sha256(arm) for each in the_patch.files}
+    with overlay.install_changes(
+        the_patch.site, plan_arm_changes(ctx, the_patch, arm), owner=owner, guards=the_patch.guards
+    ):
+        yield {str(the_patch.site / each.installed): each.hash_on(arm) for each in the_patch.files}
 
 
-def changes(ctx: Context, the_patch: Patch, arm: Arm) -> tuple[Change, ...]:
+def plan_arm_changes(ctx: Context, the_patch: Patch, arm: Arm) -> tuple[Change, ...]:
     """What differs in site-packages between the release and an arm, each file with what it must be now."""
     if ctx.plan.install.mode == "overlay" or arm is Arm.BASE:
         return tuple(
-            Change(path=each.installed, before=each.sha256(Arm.BASE), new=each.content[arm]) for each in the_patch.files
+            Change(path=each.installed, before=each.hash_on(Arm.BASE), new=each.content[arm])
+            for each in the_patch.files
         )
-    return _built(the_patch, _build(ctx, the_patch, arm))
+    return _compare_build(the_patch, _build_tree(ctx, the_patch, arm))
 
 
-def _build(ctx: Context, the_patch: Patch, arm: Arm) -> Path:
+def _build_tree(ctx: Context, the_patch: Patch, arm: Arm) -> Path:
     """The arm as pip builds it; built once per tree."""
     tree = the_patch.trees[arm]
     folder = ctx.ledger.stage_folder(ctx.registry.name_of(InstallRecord)) / "built"
@@ -56,21 +59,21 @@ def _build(ctx: Context, the_patch: Patch, arm: Arm) -> Path:
         source = folder / f"{tree}.tree"
         ctx.store.export(tree, source)
         log = folder / f"{arm}.log"
-        pip_build.build(Path(ctx.settings.python), source, into, env=ctx.plan.install.env, log=log)
+        pip_build.build_tree(Path(ctx.settings.python), source, into, env=ctx.plan.install.env, log=log)
     return into
 
 
-def _built(the_patch: Patch, built: Path) -> tuple[Change, ...]:
+def _compare_build(the_patch: Patch, built: Path) -> tuple[Change, ...]:
     """Every file that the build has otherwise; the old ones must be what their own RECORD says."""
-    new, old = pip_build.files(built), the_patch.installed.files
+    new, old = pip_build.list_built_files(built), the_patch.installed.files
     found: list[Change] = []
     for path in sorted(set(old) | set(new)):
-        before = (old[path] or _now(overlay.original(the_patch.site, path))) if path in old else None
+        before = (old[path] or _hash_file(overlay.find_original(the_patch.site, path))) if path in old else None
         if before != (sha256_of(new[path]) if path in new else None):
             found.append(Change(path=path, before=before, new=new[path].read_bytes() if path in new else None))
     return tuple(found)
 
 
-def _now(path: Path) -> str | None:
+def _hash_file(path: Path) -> str | None:
     """RECORD has no hash of itself: it is what it is."""
     return sha256_of(path) if path.is_file() else None

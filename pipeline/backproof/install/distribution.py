@@ -10,7 +10,7 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
 from backproof.core.errors import PlanError
-from backproof.install.overlay import original
+from backproof.install.overlay import find_original
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,14 +19,14 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Installed:
+class InstalledDistribution:
     """One installed distribution: its folder and its files there, with the SHA-256 of RECORD where it has one."""
 
     site: Path
     info: Path
     files: dict[str, str | None]
 
-    def holds(self, path: str, *, is_new: bool) -> bool:
+    def contains(self, path: str, *, is_new: bool) -> bool:
         """Whether the distribution installs this path; of a new file: whether it would, by what lies beside it."""
         if path in self.files or not is_new:
             return path in self.files
@@ -35,7 +35,7 @@ class Installed:
         return len(pure.parts) > 1 and any(each.suffix == pure.suffix for each in kin)
 
 
-def read(facts: DistributionFacts) -> Installed:
+def read_distribution(facts: DistributionFacts) -> InstalledDistribution:
     """The files of a distribution.
 
     Raises:
@@ -43,7 +43,7 @@ def read(facts: DistributionFacts) -> Installed:
     """
     info = Path(facts.folder)
     try:
-        text = original(info.parent, f"{info.name}/RECORD").read_text(encoding="utf-8")
+        text = find_original(info.parent, f"{info.name}/RECORD").read_text(encoding="utf-8")
     except OSError as error:
         raise PlanError(
             f"{info}: has no RECORD",
@@ -51,14 +51,14 @@ def read(facts: DistributionFacts) -> Installed:
             next_step="reinstall it with pip or uv into that interpreter",
         ) from error
     rows = [row for row in csv.reader(text.splitlines()) if row]
-    files = {row[0]: _hex(row[1]) if len(row) > 1 else None for row in rows if _is_inside(row[0])}
-    return Installed(site=info.parent, info=info, files=files)
+    files = {row[0]: _decode_hash(row[1]) if len(row) > 1 else None for row in rows if _is_inside(row[0])}
+    return InstalledDistribution(site=info.parent, info=info, files=files)
 
 
-def guards(found: Sequence[DistributionFacts], site: Path) -> tuple[str, ...]:
+def list_guard_files(found: Sequence[DistributionFacts], site: Path) -> tuple[str, ...]:
     """Files whose later change tells that another installation took place."""
     names = (f"{Path(each.folder).name}/{name}" for each in found for name in ("METADATA", "RECORD"))
-    return tuple(each for each in dict.fromkeys(names) if original(site, each).is_file())
+    return tuple(each for each in dict.fromkeys(names) if find_original(site, each).is_file())
 
 
 def _is_inside(path: str) -> bool:
@@ -66,7 +66,7 @@ def _is_inside(path: str) -> bool:
     return bool(pure.parts) and not pure.is_absolute() and ".." not in pure.parts and pure.suffix != ".pyc"
 
 
-def _hex(field: str) -> str | None:
+def _decode_hash(field: str) -> str | None:
     """`sha256=<urlsafe base64 without padding>`: the form of the binary distribution format."""
     kind, _, value = field.partition("=")
     if kind != "sha256":

@@ -39,7 +39,7 @@ class CachedFile(Record):
     why: str
 
 
-class Copy(Record):
+class ModuleCopy(Record):
     """One file that an import could give, and why: the entry of sys.path that holds it, or the finder."""
 
     origin: str
@@ -56,8 +56,8 @@ class ModuleFacts(Record):
 
     name: str
     path: str
-    winner: Copy | None
-    others: tuple[Copy, ...]
+    winner: ModuleCopy | None
+    others: tuple[ModuleCopy, ...]
     loaded: str
     problems: tuple[str, ...]
 
@@ -110,16 +110,16 @@ class ProbeFacts(Record):
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Probed:
+class ProbeAnswer:
     """The facts, and the command that found them."""
 
     facts: ProbeFacts
     command: str
 
 
-def probe(
+def probe_target(
     python: Path, *, distribution: str, service: Service, modules: Mapping[str, str] | None = None, timeout: float = 120
-) -> Probed:
+) -> ProbeAnswer:
     """Ask the target interpreter what it would load, under the environment of the service.
 
     Args:
@@ -135,22 +135,22 @@ def probe(
     """
     marker = secrets.token_hex(16)
     request = {"launch": service.launch, "distribution": distribution, "modules": dict(modules or {})}
-    done = proc.run(
-        [str(python), str(_script()), marker],
-        cwd=_folder(service),
-        env=environment(service),
+    done = proc.run_process(
+        [str(python), str(_script_path()), marker],
+        cwd=_find_folder(service),
+        env=build_service_environment(service),
         stdin=json.dumps(request).encode(),
         timeout=timeout,
     )
-    return Probed(facts=_facts(done, marker), command=done.command.replace(marker, "MARKER"))
+    return ProbeAnswer(facts=_parse_answer(done, marker), command=done.command.replace(marker, "MARKER"))
 
 
-def environment(service: Service) -> dict[str, str]:
+def build_service_environment(service: Service) -> dict[str, str]:
     """Ours and the service's; nothing is compiled, for the target's folders must stay as they are."""
-    return proc.environment({**service.env, "PYTHONDONTWRITEBYTECODE": "1"})
+    return proc.build_environment({**service.env, "PYTHONDONTWRITEBYTECODE": "1"})
 
 
-def _folder(service: Service) -> Path:
+def _find_folder(service: Service) -> Path:
     folder = Path(service.cwd).absolute()
     if not folder.is_dir():
         raise PlanError(
@@ -161,20 +161,20 @@ def _folder(service: Service) -> Path:
     return folder
 
 
-def _script() -> Path:
+def _script_path() -> Path:
     return Path(str(resources.files("backproof"))) / "target" / "probe.py"
 
 
-def _facts(done: proc.Completed, marker: str) -> ProbeFacts:
+def _parse_answer(done: proc.Completed, marker: str) -> ProbeFacts:
     if done.code == proc.NOT_FOUND:
         raise PlanError(
             f"{done.argv[0]}: is no interpreter", why=done.error_text.strip(), next_step="name one with --python"
         )
     line = next((each for each in done.stdout.splitlines() if each.startswith(marker.encode())), None)
     if line is None:
-        raise _no_answer(done)
+        raise _build_no_answer_error(done)
     try:
-        return ProbeFacts.model_validate(_json(line[len(marker) :]))
+        return ProbeFacts.model_validate(_parse_line(line[len(marker) :]))
     except (ValueError, ValidationError) as error:
         raise TargetError(
             f"{done.argv[0]}: its answer cannot be read",
@@ -183,11 +183,11 @@ def _facts(done: proc.Completed, marker: str) -> ProbeFacts:
         ) from error
 
 
-def _json(line: bytes) -> Any:
+def _parse_line(line: bytes) -> Any:
     return json.loads(line.decode("utf-8", "replace"))
 
 
-def _no_answer(done: proc.Completed) -> TargetError:
+def _build_no_answer_error(done: proc.Completed) -> TargetError:
     ended = "did not answer in time" if done.code == proc.TIMED_OUT else f"ended with code {done.code}"
     said = redact((done.error_text.strip() or done.text.strip())[-TAIL:]) or "it printed nothing"
     return TargetError(

@@ -28,7 +28,7 @@ class PatchFile:
     installed: str
     content: Mapping[Arm, bytes | None]
 
-    def sha256(self, arm: Arm) -> str | None:
+    def hash_on(self, arm: Arm) -> str | None:
         content = self.content[arm]
         return None if content is None else hashlib.sha256(content).hexdigest()
 
@@ -46,17 +46,17 @@ class Patch:
 
     site: Path
     facts: ProbeFacts
-    installed: distribution.Installed
+    installed: distribution.InstalledDistribution
     trees: Mapping[Arm, str]
     files: tuple[PatchFile, ...]
     outside: tuple[str, ...]
 
     @property
     def guards(self) -> tuple[str, ...]:
-        return distribution.guards(self.facts.distributions, self.site)
+        return distribution.list_guard_files(self.facts.distributions, self.site)
 
 
-def read(ctx: Context, facts: ProbeFacts | None = None) -> Patch:
+def read_patch(ctx: Context, facts: ProbeFacts | None = None) -> Patch:
     """The patch of a run, from its records and its store.
 
     Args:
@@ -66,16 +66,16 @@ def read(ctx: Context, facts: ProbeFacts | None = None) -> Patch:
     Raises:
         PlanError: a stage that it needs has not run.
     """
-    picked = ctx.need(PickRecord)
-    fixed = ctx.need(FixupRecord)
-    facts = facts or ctx.need(ProbeFacts, beside=InstallRecord, file="distribution.json")
-    installed = distribution.read(facts.distributions[0])
-    blobs = _blobs(picked, fixed)
-    places = {path: _place(ctx.plan.install.root, path) for path in blobs}
+    picked = ctx.require_record(PickRecord)
+    fixed = ctx.require_record(FixupRecord)
+    facts = facts or ctx.require_record(ProbeFacts, beside=InstallRecord, file="distribution.json")
+    installed = distribution.read_distribution(facts.distributions[0])
+    blobs = _collect_blobs(picked, fixed)
+    places = {path: _site_path(ctx.plan.install.root, path) for path in blobs}
     inside = {
         path: place
         for path, place in places.items()
-        if place and installed.holds(place, is_new=blobs[path][Arm.BASE] is None)
+        if place and installed.contains(place, is_new=blobs[path][Arm.BASE] is None)
     }
     store = ctx.store
     return Patch(
@@ -83,12 +83,12 @@ def read(ctx: Context, facts: ProbeFacts | None = None) -> Patch:
         facts=facts,
         installed=installed,
         trees={Arm.BASE: picked.base_tree, Arm.PICK: picked.head_tree, Arm.FIXED: fixed.head_tree},
-        files=tuple(_file(store, path, place, blobs[path]) for path, place in sorted(inside.items())),
+        files=tuple(_read_file(store, path, place, blobs[path]) for path, place in sorted(inside.items())),
         outside=tuple(sorted(set(blobs) - set(inside))),
     )
 
 
-def _blobs(picked: PickRecord, fixed: FixupRecord) -> dict[str, dict[Arm, str | None]]:
+def _collect_blobs(picked: PickRecord, fixed: FixupRecord) -> dict[str, dict[Arm, str | None]]:
     """The blob of each path on each arm; a path that one arm does not change is there as on base."""
     base = {each.path: each.before for each in (*picked.changes, *fixed.changes)}
     arms = {Arm.BASE: {}, Arm.PICK: {each.path: each.after for each in picked.changes}} | {
@@ -97,18 +97,18 @@ def _blobs(picked: PickRecord, fixed: FixupRecord) -> dict[str, dict[Arm, str | 
     return {path: {arm: changed.get(path, before) for arm, changed in arms.items()} for path, before in base.items()}
 
 
-def _place(root: str, path: str) -> str:
+def _site_path(root: str, path: str) -> str:
     """The path under site-packages; empty for one outside the folder that is installed."""
     pure, top = PurePosixPath(path), PurePosixPath(root or ".")
     return pure.relative_to(top).as_posix() if pure.is_relative_to(top) else ""
 
 
-def _file(store: Store, path: str, place: str, blobs: Mapping[Arm, str | None]) -> PatchFile:
+def _read_file(store: Store, path: str, place: str, blobs: Mapping[Arm, str | None]) -> PatchFile:
     content = {arm: None if blob is None else store.blob(blob) for arm, blob in blobs.items()}
     return PatchFile(path=path, installed=place, content=content)
 
 
-def need_distribution(ctx: Context, facts: ProbeFacts) -> None:
+def require_distribution(ctx: Context, facts: ProbeFacts) -> None:
     """The distribution is there, and is not somebody's checkout.
 
     Raises:

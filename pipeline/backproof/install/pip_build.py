@@ -16,7 +16,9 @@ _SWITCHES = ("--no-deps", "--no-build-isolation", "--no-index", "--no-compile", 
 _SCRIPTS = "bin"
 
 
-def build(python: Path, tree: Path, into: Path, *, env: Mapping[str, str], log: Path, timeout: float = 3600) -> str:
+def build_tree(
+    python: Path, tree: Path, into: Path, *, env: Mapping[str, str], log: Path, timeout: float = 3600
+) -> str:
     """Build the tree and put what site-packages would get into a folder; returns the command.
 
     Raises:
@@ -25,10 +27,10 @@ def build(python: Path, tree: Path, into: Path, *, env: Mapping[str, str], log: 
     half = into.with_name(f"{into.name}.half")
     shutil.rmtree(half, ignore_errors=True)
     argv = [str(python), "-m", "pip", "--disable-pip-version-check", "--no-input", "install", *_SWITCHES]
-    done = proc.run(
-        [*argv, "--target", str(half), str(tree)], cwd=tree, env=_environment(env), timeout=timeout, tee=log
+    done = proc.run_process(
+        [*argv, "--target", str(half), str(tree)], cwd=tree, env=_build_environment(env), timeout=timeout, tee=log
     )
-    done.require(
+    done.require_success(
         "the target's pip could not build the patched tree",
         next_step=f"read {log}; give what the build needs in [install] env (a version, for example), "
         'or use mode = "overlay"',
@@ -37,15 +39,15 @@ def build(python: Path, tree: Path, into: Path, *, env: Mapping[str, str], log: 
     return done.command
 
 
-def files(built: Path) -> dict[str, Path]:
+def list_built_files(built: Path) -> dict[str, Path]:
     """What site-packages would get; the scripts of the distribution stay the installed ones."""
     found = (each for each in built.rglob("*") if each.is_file() and each.suffix != ".pyc")
     names = {each.relative_to(built).as_posix(): each for each in found}
     return {name: path for name, path in sorted(names.items()) if not name.startswith(f"{_SCRIPTS}/")}
 
 
-def _environment(extra: Mapping[str, str]) -> dict[str, str]:
+def _build_environment(extra: Mapping[str, str]) -> dict[str, str]:
     """No settings of the user's pip: a `target` or an index of theirs would send the build elsewhere."""
     theirs: dict[str, str | None] = {name: None for name in os.environ if name.startswith("PIP_")}
     ours = {"PIP_CONFIG_FILE": os.devnull, "PYTHONDONTWRITEBYTECODE": "1", "PYTHONPATH": None, "PYTHONHOME": None}
-    return proc.environment({**theirs, **ours, **extra})
+    return proc.build_environment({**theirs, **ours, **extra})

@@ -32,7 +32,7 @@ class OldProcess:
         return datetime.fromtimestamp(self.started, UTC).isoformat(timespec="seconds")
 
 
-def older_than(when: float, *, prefix: Path, site: Path) -> tuple[OldProcess, ...]:
+def find_older(when: float, *, prefix: Path, site: Path) -> tuple[OldProcess, ...]:
     """Processes of this environment that started before a moment; Linux only, elsewhere none.
 
     Its own processes are told by their program (below `prefix`) or by what they have mapped (below `site`): a service
@@ -40,46 +40,48 @@ def older_than(when: float, *, prefix: Path, site: Path) -> tuple[OldProcess, ..
     """
     if not (_PROC / "self" / "stat").exists():
         return ()
-    family = set(_ancestors(os.getpid()))
+    family = set(_list_ancestors(os.getpid()))
     found = (
-        _look(each, prefix, site) for each in _PROC.iterdir() if each.name.isdigit() and int(each.name) not in family
+        _inspect_process(each, prefix, site)
+        for each in _PROC.iterdir()
+        if each.name.isdigit() and int(each.name) not in family
     )
     # Start times are told in hundredths of a second; one that began in the same instant is not older.
     return tuple(sorted((each for each in found if each and each.started < when - 0.02), key=lambda each: each.pid))
 
 
-def _look(folder: Path, prefix: Path, site: Path) -> OldProcess | None:
+def _inspect_process(folder: Path, prefix: Path, site: Path) -> OldProcess | None:
     try:
         command = [os.fsdecode(each) for each in (folder / "cmdline").read_bytes().split(b"\0") if each]
-        if not command or not (_starts_there(command, prefix) or _maps(folder, site)):
+        if not command or not (_runs_from(command, prefix) or _maps_files_of(folder, site)):
             return None
         shown = redact(shlex.join(command))
-        return OldProcess(pid=int(folder.name), started=_started(folder), command=shown[:_LONGEST])
+        return OldProcess(pid=int(folder.name), started=_read_start_time(folder), command=shown[:_LONGEST])
     except (OSError, ValueError, IndexError):
         return None  # it ended, or it is another user's
 
 
-def _starts_there(command: list[str], prefix: Path) -> bool:
+def _runs_from(command: list[str], prefix: Path) -> bool:
     """The interpreter itself, or a console script that the interpreter runs."""
     return any(each.startswith(f"{prefix}{os.sep}") for each in command[:2])
 
 
-def _maps(folder: Path, site: Path) -> bool:
+def _maps_files_of(folder: Path, site: Path) -> bool:
     return f" {site}{os.sep}" in (folder / "maps").read_text(encoding="utf-8", errors="replace")
 
 
-def _started(folder: Path) -> float:
+def _read_start_time(folder: Path) -> float:
     # Not `btime` of /proc/stat: it is whole seconds, and a restart right after the change would look older than it.
     booted = time.time() - time.clock_gettime(time.CLOCK_BOOTTIME)
-    return booted + float(_fields(folder)[19]) / os.sysconf("SC_CLK_TCK")
+    return booted + float(_read_stat(folder)[19]) / os.sysconf("SC_CLK_TCK")
 
 
-def _ancestors(pid: int) -> Iterator[int]:
+def _list_ancestors(pid: int) -> Iterator[int]:
     while pid > 0:
         yield pid
-        pid = int(_fields(_PROC / str(pid))[1])
+        pid = int(_read_stat(_PROC / str(pid))[1])
 
 
-def _fields(folder: Path) -> list[str]:
+def _read_stat(folder: Path) -> list[str]:
     """/proc/<pid>/stat from its third field on; the second is the name, in brackets, with whatever in it."""
     return (folder / "stat").read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 _COMPILED = {".c", ".cc", ".cpp", ".cxx", ".cu", ".h", ".hpp", ".asc"}
 
 
-def not_built_again(record: InstallRecord) -> Iterator[Finding]:
+def find_stale_libraries(record: InstallRecord) -> Iterator[Finding]:
     """A patch of compiled sources without a new build changes nothing that runs."""
     sources = [each for each in (*record.outside, *(file.path for file in record.files)) if _is_compiled(each)]
     if not sources:
@@ -37,12 +37,12 @@ def _is_compiled(path: str) -> bool:
     return pure.parts[0] == "csrc" or pure.suffix in _COMPILED
 
 
-def older_processes(facts: ProbeFacts, record: InstallRecord) -> Iterator[Finding]:
+def find_older_processes(facts: ProbeFacts, record: InstallRecord) -> Iterator[Finding]:
     """Processes of the target that are older than the change of a file keep the old code in memory."""
     changed = [Path(each.installed).stat().st_ctime for each in record.files if Path(each.installed).exists()]
     if not changed:
         return
-    old = processes.older_than(max(changed), prefix=Path(facts.interpreter.prefix), site=Path(record.location))
+    old = processes.find_older(max(changed), prefix=Path(facts.interpreter.prefix), site=Path(record.location))
     for each in old:
         text = f"process {each.pid} started {each.since}, before the files changed: it may still run the old code"
         yield Finding(severity="warning", text=text, where=each.command)

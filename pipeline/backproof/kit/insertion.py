@@ -29,7 +29,7 @@ class Insertion(Record):
     insert: Annotated[str, Field(description="the statements to insert")]
 
 
-def load(path: Path) -> Insertion:
+def load_insertion(path: Path) -> Insertion:
     """Read an insertion.
 
     Raises:
@@ -49,7 +49,7 @@ def load(path: Path) -> Insertion:
     return insertion
 
 
-def insert(source: bytes, insertion: Insertion) -> bytes | None:
+def insert_statement(source: bytes, insertion: Insertion) -> bytes | None:
     """The file with the statements behind the anchor; None when they stand there already.
 
     Raises:
@@ -60,14 +60,14 @@ def insert(source: bytes, insertion: Insertion) -> bytes | None:
     try:
         edit = insert_behind(source, scope=insertion.scope, after=insertion.after, insert=insertion.insert)
     except ValueError as error:
-        raise _refused(insertion, f"the file is not Python that can be read: {error}") from error
+        raise _refuse(insertion, f"the file is not Python that can be read: {error}") from error
     if edit.anchors != 1:
         met = "is not there" if edit.anchors == 0 else f"is met {edit.anchors} times"
-        raise _refused(insertion, f"in {insertion.scope or 'the module'} the anchor {met}: {insertion.after}")
+        raise _refuse(insertion, f"in {insertion.scope or 'the module'} the anchor {met}: {insertion.after}")
     return None if edit.present else edit.source
 
 
-def _refused(insertion: Insertion, why: str) -> NeedsReview:
+def _refuse(insertion: Insertion, why: str) -> NeedsReview:
     return NeedsReview(
         f"{insertion.file}: the fix-up cannot be placed",
         why=why,

@@ -1,29 +1,26 @@
-"""The plan of a kit: `plan.toml` to frozen data, with every error at once and a did-you-mean for each unknown key."""
+"""The plan of a kit: `plan.toml` as frozen data. `kit/loader.py` reads it."""
 
 from __future__ import annotations
 
-import difflib
-import tomllib
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Literal, Protocol
 
-from pydantic import BaseModel, Field, ValidationError, model_validator
+from pydantic import Field, ValidationInfo, model_validator
 
-from backproof.core.errors import PlanError
 from backproof.core.model import Record
+from backproof.core.suggestion import suggest_name
 from backproof.kit.serving import Experiment, Serve, UpstreamTests
 from backproof.kit.types import CommitName, Expected, Identifier, KitPath
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
+    from collections.abc import Collection, Mapping, Sequence
 
-__all__ = ["Check", "Expected", "Experiment", "Plan", "Serve", "UpstreamTests", "load", "schema"]
+__all__ = ["Check", "Expected", "Experiment", "Plan", "Serve", "UpstreamTests"]
 
 PLAN_FILE = "plan.toml"
 
 
 class Upstream(Record):
-    """Where the fix comes from."""
+    """The pull request of the fix, and the one that it was made from."""
 
     repo: Annotated[str, Field(pattern=r"^[\w.-]+/[\w.-]+$", description="owner/name")]
     pull: int | None = None
@@ -38,7 +35,7 @@ class NotWanted(Record):
 
 
 class Pick(Record):
-    """What to cherry-pick, in order."""
+    """The commits to cherry-pick, in order."""
 
     commits: Annotated[tuple[CommitName, ...], Field(min_length=1)]
     drop: tuple[str, ...] = Field(default=(), description="gitignore-like globs taken out of the pick")
@@ -61,7 +58,7 @@ class Branch(Record):
 
 
 class Install(Record):
-    """How an arm reaches the target interpreter."""
+    """The way in which an arm reaches the target interpreter."""
 
     distribution: str
     mode: Literal["overlay", "pip"] = "overlay"
@@ -70,7 +67,7 @@ class Install(Record):
 
 
 class Service(Record):
-    """How the service is started: this decides what the import system finds first."""
+    """The start of the service, which decides which code the import system finds first."""
 
     launch: Literal["script", "module"] = "script"
     cwd: str = "."
@@ -78,7 +75,7 @@ class Service(Record):
 
 
 class Verify(Record):
-    """What must be loaded, and which checks must reach the changed lines."""
+    """The modules that must be loaded, and the checks that must reach the changed lines."""
 
     modules: tuple[str, ...] = Field(default=(), description="beyond the modules of the patch")
     reach: tuple[Identifier, ...] = Field(default=(), description="ids of the checks that must reach the changed lines")
@@ -114,16 +111,20 @@ class Check(Record):
     expect: Annotated[dict[str, Expected], Field(min_length=1)]
     timeout: Annotated[float, Field(gt=0, description="seconds for one arm under one model")] = 600
 
+    def expected_under(self, models: Collection[str]) -> dict[str, Expected]:
+        """Return what the arms must show under each of these operator models that the check has a table for."""
+        return {name: expected for name, expected in self.expect.items() if name in models}
+
 
 class TriagePlan(Record):
-    """The first scene that `base` must show in its logs."""
+    """The first fault that `base` must show in its logs."""
 
     kind: str
     engine: str = ""
 
 
 class Baseline(Record):
-    """What the release was validated with."""
+    """Versions, environment and launch arguments that the release was validated with."""
 
     versions: dict[str, str] = {}
     environment: dict[str, str] = {}
@@ -131,7 +132,7 @@ class Baseline(Record):
 
 
 class Target(Record):
-    """The target environment that the demo builds for the embedded device."""
+    """The target environment that the demo builds."""
 
     requirement: str = Field(description="the affected release, exactly pinned")
     packages: tuple[str, ...] = Field(description="installed first, exactly pinned")
@@ -160,132 +161,57 @@ class Plan(Record):
     experiment: tuple[Experiment, ...] = ()
     upstream_tests: UpstreamTests | None = None
 
+    def has_checks_under(self, models: Collection[str]) -> bool:
+        """Tell whether any check says what the arms must show under these operator models."""
+        return any(check.expected_under(models) for check in self.check)
+
     @model_validator(mode="after")
-    def _names_hold(self) -> Plan:
-        problems = [*_repeated("check", [each.id for each in self.check])]
-        problems += _repeated("fixup", [each.id for each in self.fixup])
-        known = {each.id for each in self.check}
-        problems += [
-            f"verify.reach: no check {name!r}{_did_you_mean(name, known)}"
-            for name in self.verify.reach
-            if name not in known
+    def _names_hold(self, info: ValidationInfo) -> Plan:
+        """Refuse names that stand for nothing; the validation's context is the devices, by name."""
+        problems = [
+            *_find_repeated("check", self.check),
+            *_find_repeated("fixup", self.fixup),
+            *_find_repeated("serve", self.serve),
+            *_find_repeated("experiment", self.experiment),
+            *_find_unknown("verify.reach: no check", self.verify.reach, {check.id for check in self.check}),
+            *_find_unknown_models(self, info.context or {}),
+            *_find_unknown_serves(self),
         ]
-        models = {each.id for each in self.emulator.model} if self.emulator else set()
-        for check in self.check:
-            unknown = set(check.expect) - models - {"ascend", "cpu"}
-            problems += [
-                f"check {check.id}: no operator model {name!r}{_did_you_mean(name, models)}" for name in sorted(unknown)
-            ]
-        problems += _serving_problems(self)
         if problems:
             raise ValueError("; ".join(problems))
         return self
 
 
-def _serving_problems(plan: Plan) -> list[str]:
-    served = {each.id for each in plan.serve}
+class OffersModels(Protocol):
+    """A device, as far as a plan needs to know it."""
+
+    def models(self, plan: Plan) -> Collection[str]:
+        """Return the operator models that checks of this plan can run under there."""
+        ...
+
+
+def _find_unknown_models(plan: Plan, devices: Mapping[str, OffersModels]) -> list[str]:
+    offered = {name for device in devices.values() for name in device.models(plan)}
     return [
-        *_repeated("serve", [each.id for each in plan.serve]),
-        *_repeated("experiment", [each.id for each in plan.experiment]),
-        *(
-            f"experiment {each.id}: no serve {each.serve!r}{_did_you_mean(each.serve, served)}"
-            for each in plan.experiment
-            if each.serve not in served
-        ),
+        problem
+        for check in plan.check
+        for problem in _find_unknown(f"check {check.id}: no operator model or device", sorted(check.expect), offered)
     ]
 
 
-def _repeated(what: str, names: list[str]) -> list[str]:
-    return [f"{what} {name!r} is defined twice" for name in sorted({n for n in names if names.count(n) > 1})]
+def _find_unknown_serves(plan: Plan) -> list[str]:
+    served = {serve.id for serve in plan.serve}
+    return [
+        problem
+        for experiment in plan.experiment
+        for problem in _find_unknown(f"experiment {experiment.id}: no serve", (experiment.serve,), served)
+    ]
 
 
-def _did_you_mean(name: str, known: set[str]) -> str:
-    close = difflib.get_close_matches(name, sorted(known), n=1)
-    return f"; did you mean {close[0]!r}?" if close else ""
+def _find_unknown(what: str, names: Sequence[str], known: set[str]) -> list[str]:
+    return [f"{what} {name!r}{suggest_name(name, known)}" for name in names if name not in known]
 
 
-def schema() -> dict[str, Any]:
-    """The JSON schema of plan.toml (draft 2020-12)."""
-    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **Plan.model_json_schema(by_alias=True)}
-
-
-def load(kit: Path) -> Plan:
-    """Read `plan.toml` of a kit folder (or the file itself).
-
-    Raises:
-        PlanError: with every error, each with file, key and reason.
-    """
-    path = kit if kit.name.endswith(".toml") else kit / PLAN_FILE
-    try:
-        data = tomllib.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError as error:
-        raise PlanError(
-            f"{path}: there is no plan",
-            why="a kit is a folder with plan.toml",
-            next_step="name a kit folder, for example patches/19353",
-        ) from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError, OSError) as error:
-        raise PlanError(
-            f"{path}: cannot be read as TOML", why=str(error), next_step="correct the file at that line"
-        ) from error
-    try:
-        plan = Plan.model_validate(data)
-    except ValidationError as error:
-        found = error.errors()
-        lines = [f"{path}: {_sentence(each)}" for each in found if not _echoes(each, found)]
-        raise _invalid(path, lines) from error
-    if missing := [
-        f"{path}: {key}: no file {name} in the kit"
-        for key, name in _kit_files(plan)
-        if not (path.parent / name).exists()
-    ]:
-        raise _invalid(path, missing)
-    return plan
-
-
-def _echoes(error: Any, errors: Sequence[Any]) -> bool:
-    """A list whose every item is wrong is "too short" as well: that is said by its items."""
-    place = error["loc"]
-    inner = any(each["loc"][: len(place)] == place and len(each["loc"]) > len(place) for each in errors)
-    return bool(error["type"] == "too_short" and inner)
-
-
-def _invalid(path: Path, lines: list[str]) -> PlanError:
-    count = f"{len(lines)} error{'s' if len(lines) > 1 else ''}"
-    return PlanError(
-        f"{path}: the plan is invalid ({count})",
-        why="\n       ".join(lines),
-        next_step=f"correct the plan; `backproof plan check {path.parent}` checks it again",
-    )
-
-
-def _kit_files(plan: Plan) -> list[tuple[str, str]]:
-    files = [(f"check.{each.id}.file", each.file) for each in plan.check]
-    files += [(f"fixup.{each.id}.file", each.file) for each in plan.fixup]
-    if plan.emulator:
-        files.append(("emulator.operators", plan.emulator.operators))
-    return files
-
-
-def _sentence(error: Any) -> str:
-    key = ".".join(str(part) for part in error["loc"]) or "plan"
-    if error["type"] != "extra_forbidden":
-        return f"{key}: {error['msg'].removeprefix('Value error, ')}"
-    known = _keys_at(error["loc"][:-1])
-    return f"{key}: unknown key{_did_you_mean(str(error['loc'][-1]), known)}"
-
-
-def _keys_at(location: tuple[Any, ...]) -> set[str]:
-    """The keys that the plan allows at a place; lists, tuples and free tables are passed through."""
-    model: type[BaseModel] = Plan
-    for part in location:
-        field = model.model_fields.get(part) if isinstance(part, str) else None
-        inner = _model_in(field.annotation) if field else None
-        model = inner or model
-    return {field.alias or name for name, field in model.model_fields.items()}
-
-
-def _model_in(annotation: Any) -> type[BaseModel] | None:
-    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
-        return annotation
-    return next((found for each in getattr(annotation, "__args__", ()) if (found := _model_in(each))), None)
+def _find_repeated(what: str, items: Sequence[Check | Fixup | Serve | Experiment]) -> list[str]:
+    names = [item.id for item in items]
+    return [f"{what} {name!r} is defined twice" for name in sorted(set(names)) if names.count(name) > 1]

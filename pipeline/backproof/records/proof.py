@@ -106,7 +106,7 @@ class InstallRecord(Record):
     outside: tuple[str, ...] = Field(
         default=(), description="paths of the patch that the distribution does not install"
     )
-    held: bool = Field(default=False, description="left in place until `backproof install --undo`")
+    held: bool = Field(default=False, description="left in place until `backproof run RUN --undo`")
 
 
 class Claim(Record):

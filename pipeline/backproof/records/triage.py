@@ -12,10 +12,13 @@ from backproof.records.codes import Code  # noqa: TC001 - pydantic reads it
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-SCHEMA_VERSION: Final = 1
+SCHEMA_VERSION: Final = 2
+Outcome = Literal["first-fault", "errors", "only-secondary", "healthy", "unread"]
+"""What was found, how much of it: the first fault · errors that are not one: no rule knows them, or they were survived · only what repeats a failure ·
+logs that were read to their end and hold no error · logs that were not, or no log at all."""
 
 
-class FirstScene(Record):
+class FirstFault(Record):
     """Where it started."""
 
     file: str = Field(description="relative to the folder that was given")
@@ -25,6 +28,15 @@ class FirstScene(Record):
     text: str
     time: str | None = Field(description="YYYY-MM-DD HH:MM:SS.uuuuuu, the wall clock of the log")
     began: str | None = Field(None, description="for a wait that ran out: when it began")
+
+
+class LoggedError(Record):
+    """One line that reports an error."""
+
+    file: str
+    line: int = Field(description="from 1; 0 where the lines were not counted")
+    text: str
+    time: str | None = Field(default=None, description="as of the first fault")
 
 
 class Pointer(Record):
@@ -47,7 +59,9 @@ class RankCount(Record):
     device: int | None
     errors: int
     first: str | None
-    role: Literal["first-scene", "echo", "noise", "unknown"] = Field(description="the worst that this process wrote")
+    role: Literal["first-fault", "secondary", "noise", "unknown"] = Field(
+        description="the worst that this process wrote"
+    )
 
 
 class Shape(Record):
@@ -101,22 +115,22 @@ class Server(Record):
 class TriageResult(Record):
     """What happened first, what only repeats it, and what to do."""
 
-    schema_version: Literal[1] = SCHEMA_VERSION
-    outcome: Literal["first-scene", "only-echoes", "nothing"]
-    first_scene: FirstScene | None
+    schema_version: Literal[2] = SCHEMA_VERSION
+    outcome: Outcome
+    first_fault: FirstFault | None
     verdict: str
     confidence: Literal["high", "medium", "low", "none"]
     why: tuple[str, ...]
     advice: str
-    code: str | None = Field(description="what the user saw: ACL or alarm code of the first echo")
+    code: str | None = Field(description="what the user saw: ACL or alarm code of the first secondary error")
     chain: tuple[Code, ...] = Field(description="TS, inner, ACL")
-    codes: tuple[Code, ...] = Field(description="all codes of the scene, decoded")
+    codes: tuple[Code, ...] = Field(description="all codes of the fault, decoded")
     device: int | None
     rank: int | None
     kernel: str | None
-    scene_lines: tuple[str, ...] = Field(description="file:line of the first scene's details")
+    detail_lines: tuple[str, ...] = Field(description="file:line of the first fault's details")
     pointer_lines: tuple[str, ...]
-    echo_lines: tuple[str, ...]
+    secondary_lines: tuple[str, ...]
     noise_lines: tuple[str, ...]
     unknown_lines: tuple[str, ...]
     lists_complete: bool = Field(
@@ -129,18 +143,20 @@ class TriageResult(Record):
     timeline: tuple[Point, ...]
     server: Server | None
     notes: tuple[str, ...]
+    unread: tuple[str, ...] = Field(default=(), description="what was not read to its end, each with its reason")
+    earliest_error: LoggedError | None = Field(default=None, description="of an outcome `errors`")
     files: int
     bytes: int
 
     @property
     def exit_code(self) -> int:
-        """1 when a first scene was found, 0 when not."""
-        return int(self.first_scene is not None)
+        """1: a first fault was found. 0: the logs are healthy. 4: it could not be told."""
+        return {"first-fault": 1, "healthy": 0}.get(self.outcome, 4)
 
-    def lists(self) -> Iterator[tuple[str, tuple[str, ...]]]:
+    def list_lines(self) -> Iterator[tuple[str, tuple[str, ...]]]:
         """Name and lines of each class, the most telling first."""
-        yield "scene", self.scene_lines
+        yield "detail", self.detail_lines
         yield "pointer", self.pointer_lines
-        yield "echo", self.echo_lines
+        yield "secondary", self.secondary_lines
         yield "noise", self.noise_lines
         yield "unknown", self.unknown_lines

@@ -31,60 +31,61 @@ class Remark:
     evidence: tuple[Evidence, ...]
 
 
-def observed(cases: Iterable[Case], *, fixups: tuple[str, ...]) -> tuple[Remark, ...]:
-    """What the fix-ups change under each check and model, then what stays red with the backport."""
+def list_remarks(cases: Iterable[Case], *, fixups: tuple[str, ...]) -> tuple[Remark, ...]:
+    """List what the fix-ups change under each check and model, then what stays red with the backport."""
     cases = tuple(cases)
-    remarks = _differences(cases, ", ".join(fixups)) if fixups else []
-    return (*remarks, *(_remains(each) for each in cases if _is_limit(each)))
+    remarks = _list_differences(cases, ", ".join(fixups)) if fixups else []
+    return (*remarks, *(_describe_limit(case) for case in cases if _is_limit(case)))
 
 
 def _is_limit(case: Case) -> bool:
     return case.role == "limit" and case.arm is Arm.FIXED and case.observed != "pass"
 
 
-def _differences(cases: tuple[Case, ...], fixups: str) -> list[Remark]:
-    """One remark per difference: pairs that differ in the same way share it."""
-    by = {(each.check, each.model, each.arm): each for each in cases}
+def _list_differences(cases: tuple[Case, ...], fixups: str) -> list[Remark]:
+    """Make one remark per difference: pairs that differ in the same way share it."""
+    by_place = {(case.check, case.model, case.arm): case for case in cases}
     groups: dict[tuple[str, str], list[tuple[Case, Case]]] = {}
-    for check, model in dict.fromkeys((each.check, each.model) for each in cases):
-        pick, fixed = by.get((check, model, Arm.PICK)), by.get((check, model, Arm.FIXED))
+    for check, model in dict.fromkeys((case.check, case.model) for case in cases):
+        pick, fixed = by_place.get((check, model, Arm.PICK)), by_place.get((check, model, Arm.FIXED))
         if pick and fixed and "error" not in {pick.verdict, fixed.verdict}:
-            groups.setdefault((check, _difference(pick, fixed, fixups)), []).append((pick, fixed))
-    return [_shared(check, text, pairs) for (check, text), pairs in groups.items()]
+            groups.setdefault((check, _describe_difference(pick, fixed, fixups)), []).append((pick, fixed))
+    return [_merge_pairs(check, text, pairs) for (check, text), pairs in groups.items()]
 
 
-def _shared(check: str, text: str, pairs: list[tuple[Case, Case]]) -> Remark:
+def _merge_pairs(check: str, text: str, pairs: list[tuple[Case, Case]]) -> Remark:
     models = ", ".join(pick.model for pick, _ in pairs)
-    evidence = tuple(each for pair in pairs for case in pair for each in case.evidence)
+    evidence = tuple(item for pair in pairs for case in pair for item in case.evidence)
     return Remark(text=f"{check} under {models}: {text}", evidence=evidence)
 
 
-def _difference(pick: Case, fixed: Case, fixups: str) -> str:
-    outcome, seen = _changes(_outcome(pick), _outcome(fixed)), _changes(_seen(pick), _seen(fixed))
-    inner = _changes(_seen(pick, inner=True), _seen(fixed, inner=True))
+def _describe_difference(pick: Case, fixed: Case, fixups: str) -> str:
+    outcome = _list_changes(_read_outcome(pick), _read_outcome(fixed))
+    seen = _list_changes(_read_observations(pick), _read_observations(fixed))
+    inner = _list_changes(_read_observations(pick, inner=True), _read_observations(fixed, inner=True))
     if outcome or seen:
         same = "" if outcome else "the same outcome with and without it; "
-        return f"{same}the fix-up {fixups} changes {_listed([*outcome, *seen])}"
+        return f"{same}the fix-up {fixups} changes {_join_changes([*outcome, *seen])}"
     if inner:
-        return f"the fix-up {fixups} changes nothing observable here; inside, it changes {_listed(inner)}"
+        return f"the fix-up {fixups} changes nothing observable here; inside, it changes {_join_changes(inner)}"
     return f"pick and fixed show the same; the fix-up {fixups} changes nothing observable here"
 
 
-def _listed(changes: list[str]) -> str:
+def _join_changes(changes: list[str]) -> str:
     more = f"; and {len(changes) - _SHOWN} more" if len(changes) > _SHOWN else ""
     return f"{'; '.join(changes[:_SHOWN])}{more}"
 
 
-def _remains(case: Case) -> Remark:
+def _describe_limit(case: Case) -> Remark:
     text = f"{case.check} under {case.model}: still {case.observed} with the whole backport, a limit that the plan declares"
-    seen = ", ".join(f"{key} {value}" for key, value in list(flat(case.observations))[:_SHOWN])
+    seen = ", ".join(f"{key} {value}" for key, value in list(flatten(case.observations))[:_SHOWN])
     return Remark(
         text=f"{text}{f'; first: {cut_text(case.first, 200)}' if case.first else ''}{f' (observed: {seen})' if seen else ''}",
         evidence=case.evidence,
     )
 
 
-def _changes(before: dict[str, str], after: dict[str, str]) -> list[str]:
+def _list_changes(before: dict[str, str], after: dict[str, str]) -> list[str]:
     keys = dict.fromkeys((*before, *after))
     return [
         f"{key}: {before.get(key, 'none')} → {after.get(key, 'none')}"
@@ -93,22 +94,22 @@ def _changes(before: dict[str, str], after: dict[str, str]) -> list[str]:
     ]
 
 
-def _outcome(case: Case) -> dict[str, str]:
-    told = {"observed": case.observed, "failed steps": f"{case.steps_failed} of {case.steps}"}
-    return told | dict(flat(case.faults, "fault"))
+def _read_outcome(case: Case) -> dict[str, str]:
+    outcome = {"observed": case.observed, "failed steps": f"{case.steps_failed} of {case.steps}"}
+    return outcome | dict(flatten(case.faults, "fault"))
 
 
-def _seen(case: Case, *, inner: bool = False) -> dict[str, str]:
-    found = {key: value for key, value in flat(case.observations) if key.startswith(INNER) is inner}
-    return {key.removeprefix(INNER): value for key, value in found.items()}
+def _read_observations(case: Case, *, inner: bool = False) -> dict[str, str]:
+    leaves = flatten(case.observations)
+    return {key.removeprefix(INNER): value for key, value in leaves if key.startswith(INNER) is inner}
 
 
-def flat(value: Any, name: str = "") -> Iterator[tuple[str, str]]:
-    """The leaves of nested observations, each with its dotted name."""
+def flatten(value: Any, name: str = "") -> Iterator[tuple[str, str]]:
+    """Yield the leaves of nested observations, each with its dotted name."""
     if isinstance(value, dict):
         for key, inner in value.items():
-            yield from flat(inner, f"{name}.{key}" if name else str(key))
+            yield from flatten(inner, f"{name}.{key}" if name else str(key))
     elif isinstance(value, (list, tuple)):
-        yield name, ", ".join(str(each) for each in value[:_SHOWN]) + (", …" if len(value) > _SHOWN else "")
+        yield name, ", ".join(str(item) for item in value[:_SHOWN]) + (", …" if len(value) > _SHOWN else "")
     else:
         yield name, str(value)

@@ -1,4 +1,4 @@
-"""Time on a line of fixed width. Long silences are folded: a fault and its timeouts are minutes apart, its echoes less.
+"""Time on a line of fixed width. Long silences are folded: a fault and its timeouts are minutes apart, secondary errors less.
 
 Numbers only; a template draws.
 """
@@ -47,44 +47,44 @@ class Axis:
 
     @classmethod
     def of(cls, times: Iterable[int], *, left: float, right: float) -> Axis:
-        """An axis that has each of the times; at least one is needed."""
-        parts = _parts(sorted(set(times)), most=_MOST)
+        """Return an axis that has each of the times; at least one is needed."""
+        parts = _cut_at_silences(sorted(set(times)), most=_MOST)
         room = (right - left) - _GAP * (len(parts) - 1) - _LEAST * len(parts)
         whole = sum(last - first for first, last in parts) or 1
-        found, place = [], left
+        stretches, place = [], left
         for first, last in parts:
             width = _LEAST + room * ((last - first) / whole if len(parts) > 1 else 1)
-            found.append(Stretch(first=first, last=last, left=round(place, 1), right=round(place + width, 1)))
+            stretches.append(Stretch(first=first, last=last, left=round(place, 1), right=round(place + width, 1)))
             place += width + _GAP
-        return cls(stretches=tuple(found))
+        return cls(stretches=tuple(stretches))
 
     def at(self, us: int) -> float:
-        return self.stretches[max(0, bisect_right(self.stretches, us, key=lambda each: each.first) - 1)].at(us)
+        return self.stretches[max(0, bisect_right(self.stretches, us, key=lambda stretch: stretch.first) - 1)].at(us)
 
     @property
     def folds(self) -> tuple[tuple[float, str], ...]:
         """The middle of each folded silence, and how long it was."""
         return tuple(
-            (round((one.right + two.left) / 2, 1), length(two.first - one.last))
-            for one, two in pairwise(self.stretches)
+            (round((before.right + after.left) / 2, 1), describe_length(after.first - before.last))
+            for before, after in pairwise(self.stretches)
         )
 
 
-def _parts(times: list[int], *, most: int) -> list[tuple[int, int]]:
-    """First and last time of each stretch: what is between two of them is a folded silence."""
-    gaps = sorted(((two - one, index) for index, (one, two) in enumerate(pairwise(times))), reverse=True)
-    cuts = [index for gap, index in gaps[:_LOOKED_AT] if 0 < _FOLD * _shorter(gaps, gap) < gap][: most - 1]
+def _cut_at_silences(times: list[int], *, most: int) -> list[tuple[int, int]]:
+    """Return the first and last time of each stretch: what is between two of them is a folded silence."""
+    gaps = sorted(((after - before, index) for index, (before, after) in enumerate(pairwise(times))), reverse=True)
+    cuts = [index for gap, index in gaps[:_LOOKED_AT] if 0 < _FOLD * _sum_shorter(gaps, gap) < gap][: most - 1]
     starts = [0, *(index + 1 for index in sorted(cuts))]
     ends = [*(index for index in sorted(cuts)), len(times) - 1]
     return [(times[start], times[end]) for start, end in zip(starts, ends, strict=True)]
 
 
-def _shorter(gaps: list[tuple[int, int]], gap: int) -> int:
-    return sum(each for each, _ in gaps if each * _FOLD < gap)
+def _sum_shorter(gaps: list[tuple[int, int]], gap: int) -> int:
+    return sum(silence for silence, _ in gaps if silence * _FOLD < gap)
 
 
-def length(us: int) -> str:
-    """A duration for people: the largest unit that is not below one."""
+def describe_length(us: int) -> str:
+    """Return a duration for people: the largest unit that is not below one."""
     for size, unit in _UNITS:
         if abs(us) >= size:
             return f"{us / size:.4g} {unit}"

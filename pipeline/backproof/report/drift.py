@@ -22,39 +22,41 @@ class Drift:
     stage: str
 
 
-def drift(story: LoadedRun, baseline: Mapping[str, str], met: Sequence[tuple[str, str, str, str]]) -> tuple[Drift, ...]:
-    """The doctor's rows, then what stages met and the doctor does not say: where both differ, both are shown.
+def list_drift(
+    loaded: LoadedRun, baseline: Mapping[str, str], met: Sequence[tuple[str, str, str, str]]
+) -> tuple[Drift, ...]:
+    """List the doctor's rows, then what stages met and the doctor does not say: where both differ, both are shown.
 
     Args:
-        story: with the doctor's record, where there is one.
+        loaded: with the doctor's record, where there is one.
         baseline: versions that the release was validated with.
         met: name, value, validated version and stage.
     """
-    told = story.doctor.deviations if story.doctor else ()
-    said = {(normalise_name(each.name), each.found) for each in told}
-    named = {normalise_name(each.name) for each in told}
-    mine = tuple(Drift(row=each, stage=story.registry.name_of(DoctorRecord)) for each in told)
-    return (*mine, *(each for each in _met(baseline, met) if _is_new(each.row, said, named)))
+    deviations = loaded.doctor.deviations if loaded.doctor else ()
+    read = {(normalise_name(row.name), row.found) for row in deviations}
+    stage = loaded.registry.name_of(DoctorRecord)
+    rows = tuple(Drift(row=row, stage=stage) for row in deviations)
+    return (*rows, *(drift for drift in _compare_facts(baseline, met) if _is_new(drift.row, read)))
 
 
-def _met(baseline: Mapping[str, str], met: Sequence[tuple[str, str, str, str]]) -> tuple[Drift, ...]:
+def _compare_facts(baseline: Mapping[str, str], met: Sequence[tuple[str, str, str, str]]) -> tuple[Drift, ...]:
     readings = [Reading(name=name, value=value, source=f"stage {stage}") for name, value, _, stage in met]
     stages = {normalise_name(name): stage for name, _, _, stage in met}
     rows = compare_versions(readings, baseline) if readings else ()
-    return tuple(Drift(row=each, stage=stages.get(normalise_name(each.name), "")) for each in rows)
+    return tuple(Drift(row=row, stage=stages.get(normalise_name(row.name), "")) for row in rows)
 
 
-def _is_new(row: Deviation, said: set[tuple[str, str | None]], named: set[str]) -> bool:
-    """A stage that read nothing adds nothing to a doctor who looked."""
+def _is_new(row: Deviation, read: set[tuple[str, str | None]]) -> bool:
+    """Return whether the doctor did not read it: a stage that read nothing adds nothing to a doctor who looked."""
     name = normalise_name(row.name)
-    return (name, row.found) not in said and not (row.found is None and name in named)
+    return (name, row.found) not in read and not (row.found is None and any(name == other for other, _ in read))
 
 
-def doctor_place(story: LoadedRun) -> str:
-    """Whether the doctor looked at the host of the results: a package can change with the boot, or be another host's."""
-    if story.doctor is None or story.inventory is None:
+def describe_doctor_host(loaded: LoadedRun) -> str:
+    """Say whether the doctor looked at the host of the results: a package can change with the boot, or be another host's."""
+    if loaded.doctor is None or loaded.inventory is None:
         return "The checks kept no inventory of their host: nothing tells whether it is this one."
-    here, there = ((each.host, each.boot_id) for each in (story.doctor, story.inventory))
+    here, there = ((record.host, record.boot_id) for record in (loaded.doctor, loaded.inventory))
     if here == there:
         return "This is the host of the checks, in the same boot."
     return "This is not the host of the checks, or not the same boot."

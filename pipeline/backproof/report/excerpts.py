@@ -16,8 +16,8 @@ _ESCAPED = re.compile(r"\\u(00[0189][0-9a-f])")
 NOT_TEXT = "(not text)"
 
 
-def excerpt(folder: str, path: str) -> str:
-    """The file whole when it is short, else its first and last part: a log says what went wrong at its end.
+def read_excerpt(folder: str, path: str) -> str:
+    """Return the file whole when it is short, else its first and last part: a log says what went wrong at its end.
 
     The path must be that of evidence that holds: then it is known to lie inside the folder.
     """
@@ -26,18 +26,18 @@ def excerpt(folder: str, path: str) -> str:
             size = stream.seek(0, 2)
             stream.seek(0)
             head = stream.read(_HEAD + _TAIL if size <= _HEAD + _TAIL else _HEAD)
-            tail = b"" if size <= _HEAD + _TAIL else _last_lines(stream, size)
+            tail = b"" if size <= _HEAD + _TAIL else _read_last_lines(stream, size)
     except OSError:
         return ""
     if b"\0" in head:
         return NOT_TEXT
-    said = f"\n… {size - len(head) - len(tail)} bytes not shown …\n" if tail else ""
-    text = head.decode("utf-8", "replace") + said + tail.decode("utf-8", "replace")
-    return _ESCAPED.sub(lambda found: chr(int(found[1], 16)), text)
+    note = f"\n… {size - len(head) - len(tail)} bytes not shown …\n" if tail else ""
+    text = head.decode("utf-8", "replace") + note + tail.decode("utf-8", "replace")
+    return _ESCAPED.sub(lambda match: chr(int(match[1], 16)), text)
 
 
-def _last_lines(stream: BinaryIO, size: int) -> bytes:
-    """The end, from the first whole line on where there is one."""
+def _read_last_lines(stream: BinaryIO, size: int) -> bytes:
+    """Return the end, from the first whole line on where there is one."""
     stream.seek(size - _TAIL)
     text = stream.read(_TAIL)
     _, newline, rest = text.partition(b"\n")

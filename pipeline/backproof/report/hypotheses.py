@@ -27,40 +27,40 @@ class Suspicion:
     evidence: tuple[Evidence, ...]
 
 
-def hypotheses(story: LoadedRun) -> tuple[Suspicion, ...]:
-    """All that have intact evidence, in the order in which they were looked at."""
-    suspicions = (*_of_logs(story), *_of_experiments(story))
-    return tuple(suspicion for suspicion in suspicions if story.intact(suspicion.evidence))
+def list_suspicions(loaded: LoadedRun) -> tuple[Suspicion, ...]:
+    """List all that have intact evidence, in the order in which they were looked at."""
+    suspicions = (*_read_logs(loaded), *_read_experiments(loaded))
+    return tuple(suspicion for suspicion in suspicions if loaded.is_intact(suspicion.evidence))
 
 
-def _of_logs(story: LoadedRun) -> Iterator[Suspicion]:
-    if story.triage is None or story.triage.server is None:
+def _read_logs(loaded: LoadedRun) -> Iterator[Suspicion]:
+    if loaded.triage is None or loaded.triage.server is None:
         return
-    for each in story.triage.server.hypotheses:
+    for hypothesis in loaded.triage.server.hypotheses:
         yield Suspicion(
-            hypothesis=each.hypothesis,
-            verdict=each.verdict,
-            why=f"the server's log: {each.evidence}",
-            stage=story.registry.name_of(TriageResult),
-            evidence=story.evidence_of(story.triage),
+            hypothesis=hypothesis.hypothesis,
+            verdict=hypothesis.verdict,
+            why=f"the server's log: {hypothesis.evidence}",
+            stage=loaded.registry.name_of(TriageResult),
+            evidence=loaded.evidence_of(loaded.triage),
         )
 
 
-def _of_experiments(story: LoadedRun) -> Iterator[Suspicion]:
-    stage = story.registry.name_of(ExperimentsRecord)
-    return (suspicion for record in story.experiments for suspicion in _of_experiment(record, stage))
+def _read_experiments(loaded: LoadedRun) -> Iterator[Suspicion]:
+    stage = loaded.registry.name_of(ExperimentsRecord)
+    return (suspicion for record in loaded.experiments for suspicion in _read_experiment(record, stage))
 
 
-def _of_experiment(found: ExperimentRecord, stage: str) -> Iterator[Suspicion]:
-    where = "; no device was there: this shows nothing of one" if found.stand_in else ""
-    told = [(each, "ruled out") for each in found.rules_out]
-    if found.kind == "switch":
-        told.append((f"{found.variable} decides whether it fails", "confirmed"))
-    for hypothesis, verdict in told:
+def _read_experiment(experiment: ExperimentRecord, stage: str) -> Iterator[Suspicion]:
+    where = "; no device was there: this shows nothing of one" if experiment.stand_in else ""
+    verdicts = [(hypothesis, "ruled out") for hypothesis in experiment.rules_out]
+    if experiment.kind == "switch":
+        verdicts.append((f"{experiment.variable} decides whether it fails", "confirmed"))
+    for hypothesis, verdict in verdicts:
         yield Suspicion(
             hypothesis=hypothesis,
             verdict=verdict,
-            why=f"experiment {found.id}: {found.sentence}{where}",
+            why=f"experiment {experiment.id}: {experiment.sentence}{where}",
             stage=stage,
-            evidence=found.evidence,
+            evidence=experiment.evidence,
         )

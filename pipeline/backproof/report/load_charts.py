@@ -25,23 +25,17 @@ class Spot:
 
     x: float
     y: float
-    said: str
+    title: str
     failed: bool
-    measured: bool
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Curve:
-    """One round. `name` says which, for what a colour alone would say is not said."""
+    """One round; `line` joins those of its spots that were measured."""
 
     arm: Arm
-    name: str
+    line: str
     spots: tuple[Spot, ...]
-
-    @property
-    def line(self) -> str:
-        """A failure without a measure is a mark at the bottom; a line down to it would claim a value of zero."""
-        return " ".join(f"{each.x},{each.y}" for each in self.spots if each.measured)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -63,66 +57,70 @@ _MEASURES: Final[tuple[tuple[str, str, Callable[[Step], float | None]], ...]] = 
 )
 
 
-def charts(record: ServeRecord) -> tuple[Chart, ...]:
-    """Both measures of each served model that took a step."""
-    found = []
-    for serve in dict.fromkeys(each.serve for each in record.rounds):
-        rounds = [each for each in record.rounds if each.serve == serve and each.steps][:_ROUNDS]
-        found += [_chart(serve, rounds, *measure) for measure in _MEASURES if rounds]
-    return tuple(found)
+def draw_charts(record: ServeRecord) -> tuple[Chart, ...]:
+    """Draw both measures of each served model that took a step."""
+    charts = []
+    for serve in dict.fromkeys(load.serve for load in record.rounds):
+        rounds = [load for load in record.rounds if load.serve == serve and load.steps][:_ROUNDS]
+        charts += [_draw_chart(serve, rounds, *measure) for measure in _MEASURES if rounds]
+    return tuple(charts)
 
 
-def _chart(serve: str, rounds: list[Round], name: str, unit: str, value: Callable[[Step], float | None]) -> Chart:
-    loads = sorted({step.concurrency for each in rounds for step in each.steps})
+def _draw_chart(serve: str, rounds: list[Round], name: str, unit: str, value: Callable[[Step], float | None]) -> Chart:
+    loads = sorted({step.concurrency for load in rounds for step in load.steps})
     wide = (_RIGHT - _LEFT - 40) / max(1, len(loads) - 1)
     across = {load: round(_LEFT + 20 + wide * index, 1) for index, load in enumerate(loads)}
-    top = _top(value(step) or 0 for each in rounds for step in each.steps)
+    top = _end_scale(value(step) or 0 for load in rounds for step in load.steps)
     return Chart(
         name=name,
         unit=unit,
         serve=serve,
         across=tuple((x, str(load)) for load, x in across.items()),
-        up=tuple((_up(top * share / 4, top), f"{top * share / 4:g}") for share in range(5)),
-        curves=tuple(_curve(each, across, top, unit, value) for each in rounds),
-        sentence=f"{name} of {serve} by concurrency. {' '.join(_ended(each) for each in rounds)}",
+        up=tuple((_place(top * share / 4, top), f"{top * share / 4:g}") for share in range(5)),
+        curves=tuple(_draw_curve(load, across, top, unit, value) for load in rounds),
+        sentence=f"{name} of {serve} by concurrency. {' '.join(_describe_round(load) for load in rounds)}",
     )
 
 
-def _curve(
-    found: Round, across: dict[int, float], top: float, unit: str, value: Callable[[Step], float | None]
+def _draw_curve(
+    load: Round, across: dict[int, float], top: float, unit: str, value: Callable[[Step], float | None]
 ) -> Curve:
-    spots = []
-    for step in found.steps:
-        number = value(step)
+    spots, line = [], []
+    for step in load.steps:
+        number, x, failed = value(step), across[step.concurrency], step.outcome != "pass"
         shown = "not measured" if number is None else f"{number:g} {unit}"
-        said = f"{found.arm}, round {found.number}, {step.concurrency} at once: {shown}, {step.outcome}"
-        failed = step.outcome != "pass"
+        y = _place(number or 0, top)
+        # A failure without a measure is a mark at the bottom; a line down to it would claim a value of zero.
+        if number is not None:
+            line.append(f"{x},{y}")
         if number is not None or failed:
-            y = _up(number or 0, top)
-            spots.append(Spot(x=across[step.concurrency], y=y, said=said, failed=failed, measured=number is not None))
-    return Curve(arm=found.arm, name=f"{found.arm}, round {found.number}", spots=tuple(spots))
+            title = f"{_name_round(load)}, {step.concurrency} at once: {shown}, {step.outcome}"
+            spots.append(Spot(x=x, y=y, title=title, failed=failed))
+    return Curve(arm=load.arm, line=" ".join(line), spots=tuple(spots))
 
 
-def _up(value: float, top: float) -> float:
+def _place(value: float, top: float) -> float:
     return round(_BOTTOM - (_BOTTOM - _TOP) * min(1.0, max(0.0, value / top)), 1)
 
 
-def _top(values: Iterable[float]) -> float:
-    """The end of the scale: a round number that no value passes."""
+def _end_scale(values: Iterable[float]) -> float:
+    """Return the end of the scale: a round number that no value passes."""
     most = max(values, default=0)
     size = 1.0
     while most > 0 and size * 10 <= most:
         size *= 10
     while 0 < most < size:
         size /= 10
-    return next(size * each for each in _TICKS if most <= size * each) if most > 0 else 1.0
+    return next(size * tick for tick in _TICKS if most <= size * tick) if most > 0 else 1.0
 
 
-def _ended(found: Round) -> str:
-    """One round in words."""
-    said = f"{found.arm}, round {found.number}"
-    if found.spoiled:
-        return f"{said}: says nothing, {found.spoiled}."
-    if found.failed_at is not None:
-        return f"{said}: failed at {found.failed_at} at once, held up to {found.reached}."
-    return f"{said}: held up to {found.reached} at once."
+def _name_round(load: Round) -> str:
+    return f"{load.arm}, round {load.number}"
+
+
+def _describe_round(load: Round) -> str:
+    if load.spoiled:
+        return f"{_name_round(load)}: says nothing, {load.spoiled}."
+    if load.failed_at is not None:
+        return f"{_name_round(load)}: failed at {load.failed_at} at once, held up to {load.reached}."
+    return f"{_name_round(load)}: held up to {load.reached} at once."

@@ -18,7 +18,7 @@ _NOWHERE = "/dev/null"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Side:
+class FileDiff:
     """One file of one commit on both sides; "" where the other has it alone."""
 
     path: str
@@ -27,8 +27,8 @@ class Side:
     landed: str
 
 
-def sides(upstream: str, landed: str, *, fixups: Iterable[str], dropped: Iterable[str]) -> tuple[Side, ...]:
-    """Both patches beside each other.
+def pair_files(upstream: str, landed: str, *, fixups: Iterable[str], dropped: Iterable[str]) -> tuple[FileDiff, ...]:
+    """Put both patches beside each other.
 
     Args:
         upstream: the source commits, as mails.
@@ -37,23 +37,23 @@ def sides(upstream: str, landed: str, *, fixups: Iterable[str], dropped: Iterabl
         dropped: paths that the plan left out.
     """
     ours = set(fixups)
-    theirs = _files(text for _, text in commits(upstream))
-    picked = _files(text for sha, text in commits(landed) if sha not in ours)
-    added = _files(text for sha, text in commits(landed) if sha in ours)
+    theirs = _read_files(text for _, text in split_mails(upstream))
+    picked = _read_files(text for sha, text in split_mails(landed) if sha not in ours)
+    added = _read_files(text for sha, text in split_mails(landed) if sha in ours)
     left = set(dropped)
     rows = [
-        Side(
+        FileDiff(
             path=path,
-            kind=_kind(path, theirs, picked, left),
+            kind=_classify_file(path, theirs, picked, left),
             upstream=theirs.get(path, ""),
             landed=picked.get(path, ""),
         )
         for path in dict.fromkeys((*theirs, *picked))
     ]
-    return (*rows, *(Side(path=path, kind="fix-up", upstream="", landed=text) for path, text in added.items()))
+    return (*rows, *(FileDiff(path=path, kind="fix-up", upstream="", landed=text) for path, text in added.items()))
 
 
-def _kind(
+def _classify_file(
     path: str, theirs: dict[str, str], picked: dict[str, str], dropped: set[str]
 ) -> Literal["same", "adapted", "dropped", "added"]:
     if path not in picked:
@@ -63,35 +63,35 @@ def _kind(
     return "same" if _PLACE.sub("@@", theirs[path]) == _PLACE.sub("@@", picked[path]) else "adapted"
 
 
-def commits(mails: str) -> list[tuple[str, str]]:
-    """Hash and text of each mail; a patch that is no mail is one commit without a hash."""
+def split_mails(mails: str) -> list[tuple[str, str]]:
+    """Return hash and text of each mail; a patch that is no mail is one commit without a hash."""
     starts = [*_MAIL.finditer(mails)]
     if not starts:
         return [("", mails)] if mails else []
-    ends = [each.start() for each in starts[1:]] + [len(mails)]
-    return [(each["sha"], mails[each.start() : end]) for each, end in zip(starts, ends, strict=True)]
+    ends = [match.start() for match in starts[1:]] + [len(mails)]
+    return [(match["sha"], mails[match.start() : end]) for match, end in zip(starts, ends, strict=True)]
 
 
-def _files(texts: Iterable[str]) -> dict[str, str]:
-    """The hunks of each path; commits that touch the same file stand one after the other."""
-    found: dict[str, str] = {}
+def _read_files(texts: Iterable[str]) -> dict[str, str]:
+    """Return the hunks of each path; commits that touch the same file stand one after the other."""
+    files: dict[str, str] = {}
     for text in texts:
-        starts = [each.start() for each in _FILE.finditer(text)]
+        starts = [match.start() for match in _FILE.finditer(text)]
         if not starts and not _MAIL.match(text):
             starts = [0]  # a bare diff, or what is none at all: shown as it is
         for start, end in zip(starts, [*starts[1:], len(text)][: len(starts)], strict=True):
-            path, hunks = _file(text[start:end])
-            found[path] = f"{found[path]}\n{hunks}" if path in found else hunks
-    return found
+            path, hunks = _read_file(text[start:end])
+            files[path] = f"{files[path]}\n{hunks}" if path in files else hunks
+    return files
 
 
-def _file(text: str) -> tuple[str, str]:
+def _read_file(text: str) -> tuple[str, str]:
     place = _PLACE.search(text)
     head, hunks = (text[: place.start()], text[place.start() :]) if place else (text, "")
     if not place and not _FILE.search(text):
         return "(unnamed)", text.rstrip("\n")
-    names = [found["path"] for found in (_AFTER.search(head), _BEFORE.search(head)) if found]
-    real = [each for each in names if each != _NOWHERE]
+    names = [match["path"] for match in (_AFTER.search(head), _BEFORE.search(head)) if match]
+    real = [name for name in names if name != _NOWHERE]
     named = _FILE.search(head)
     path = real[0] if real else named["names"].rpartition(" b/")[2] if named else "(unnamed)"
     return path, hunks.rstrip("\n") or "(no text: binary, mode or name only)"

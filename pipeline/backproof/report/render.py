@@ -1,4 +1,4 @@
-"""Turns a story into the comment and the page; the words are in the templates of `reports/`.
+"""Turn a run into the comment and the page; the words are in the templates of `reports/`.
 
 Each template value is escaped for the place where it lands, by default: only `code` and `fence` give Markdown of their
 own. A line that claims something calls `refs`, which fails where there is no evidence to name.
@@ -9,9 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from functools import lru_cache
-from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from jinja2 import Environment, FunctionLoader, StrictUndefined
 from markupsafe import Markup
@@ -19,17 +18,17 @@ from markupsafe import Markup
 from backproof import __version__
 from backproof.core import escape
 from backproof.core.plain_text import cut_text, strip_controls
-from backproof.core.plural import counted
-from backproof.core.redaction import publishable, redact, secrets
+from backproof.core.plural import format_count
+from backproof.core.redaction import find_secrets, redact, redact_for_public
+from backproof.report.catalogue import find_templates, load_catalogue
+from backproof.report.document import DocumentView
 from backproof.report.timeline import Timeline
-from backproof.report.view import Outline
 from backproof.verdict.sentences import HEADLINES, TRIAGE_HEADLINES
 
 if TYPE_CHECKING:
-    from importlib.resources.abc import Traversable
-
     from backproof.kit.plan import Plan
     from backproof.records.merged import Merged
+    from backproof.report.catalogue import Language
     from backproof.rundir.loaded_run import LoadedRun
     from backproof.triage import TriageResult
 
@@ -51,11 +50,6 @@ CUT_FIRST = (
 )
 """The sections of the comment that may go, the least needed first."""
 
-COMMENTS = {"en": "comment.md.j2", "zh": "comment.zh.md.j2"}
-_CUT_SAID = {
-    "en": "_Cut to fit a comment: {gone}. The whole is in report.html of the run._",
-    "zh": "_为放进一条评论，已略去：{gone}。全文见运行目录中的 report.html。_",
-}
 _SHORT = 100
 _LONGEST = 20_000
 """No single value shows more than this; all have smaller bounds where they are printed."""
@@ -63,61 +57,74 @@ _SECTION = re.compile("\x1e([a-z]+)\x1f\n?")
 """Marks a section in a template's output. What comes from outside cannot hold it: controls are taken out."""
 
 
-def template_folder() -> Traversable:
-    """`reports/` of a checkout, or its copy in the wheel."""
-    packaged = files("backproof") / "_reports"
-    return packaged if packaged.is_dir() else Path(__file__).resolve().parents[3] / "reports"
+def render_comment(loaded: LoadedRun, plan: Plan, *, language: Language = "en", hide: Mask | None = None) -> str:
+    """Draft the comment for the upstream pull request, in Markdown; `hide` where it is not our machine's to mask."""
+    environment = make_markdown_environment(hide or _make_mask(loaded), language)
+    text = environment.get_template("comment.md.j2").render(view=DocumentView.of(loaded, plan, short=True))
+    return fit_sections(_split_sections(text), COMMENT_LIMIT, language)
 
 
-def comment(story: LoadedRun, plan: Plan, *, language: Literal["en", "zh"] = "en", hide: Mask | None = None) -> str:
-    """The drafted comment for the upstream pull request, in Markdown; `hide` where it is not our machine's to mask."""
-    environment = markdown_environment(hide or _masker(story))
-    text = environment.get_template(COMMENTS[language]).render(view=Outline.of(story, plan, short=True))
-    return fit(_sections(text), COMMENT_LIMIT, _CUT_SAID[language])
+def render_page(loaded: LoadedRun, plan: Plan) -> str:
+    """Render the report as one HTML file that needs nothing else."""
+    environment = make_html_environment(_make_mask(loaded))
+    return environment.get_template("report.html.j2").render(view=DocumentView.of(loaded, plan, short=False))
 
 
-def page(story: LoadedRun, plan: Plan) -> str:
-    """The report as one HTML file that needs nothing else."""
-    environment = html_environment(_masker(story))
-    return environment.get_template("report.html.j2").render(view=Outline.of(story, plan, short=False))
+def render_matrix(matrix: Merged) -> str:
+    """Render several runs beside each other, in Markdown."""
+    env = {f"TOKEN_{index}": value for index, value in enumerate(find_secrets())}
+    environment = make_markdown_environment(
+        lambda value: redact_for_public(strip_controls(str(value)[:_LONGEST]), env=env)
+    )
+    text = environment.get_template("merged.md.j2").render(merged=matrix, headline=HEADLINES[matrix.outcome])
+    return fit_sections(_split_sections(text), COMMENT_LIMIT)
 
 
-def merged(found: Merged) -> str:
-    """Several runs beside each other, in Markdown."""
-    env = {f"TOKEN_{index}": value for index, value in enumerate(secrets())}
-    environment = markdown_environment(lambda value: publishable(strip_controls(str(value)[:_LONGEST]), env=env))
-    text = environment.get_template("merged.md.j2").render(merged=found, headline=HEADLINES[found.outcome])
-    return fit(_sections(text), COMMENT_LIMIT)
-
-
-def triage_page(result: TriageResult) -> str:
-    """What a triage found as one HTML file: the first scene, the timeline, the lines."""
-    env = {f"TOKEN_{index}": value for index, value in enumerate(secrets())}
-    environment = html_environment(lambda value: redact(strip_controls(str(value)[:_LONGEST]), env=env))
+def render_triage_page(result: TriageResult) -> str:
+    """Render the result of a triage as one HTML file: the first fault, the timeline, the lines."""
+    env = {f"TOKEN_{index}": value for index, value in enumerate(find_secrets())}
+    environment = make_html_environment(lambda value: redact(strip_controls(str(value)[:_LONGEST]), env=env))
     headline, tone = TRIAGE_HEADLINES[result.outcome]
     return environment.get_template("triage.html.j2").render(
         result=result, chart=Timeline.of(result), headline=headline, tone=tone, version=__version__
     )
 
 
-def markdown_environment(hide: Mask) -> Environment:
-    """Escapes for Markdown by default; `hide` takes out of each value what must not be shown."""
-    environment = _environment(finalize=lambda value: _inert(value, lambda text: escape.prose(hide(text))))
+def make_markdown_environment(hide: Mask, language: Language = "en") -> Environment:
+    """Escape for Markdown by default; `hide` takes out of each value what must not be shown."""
+    catalogue = load_catalogue(language)
+
+    def inert(value: Any) -> str:
+        return _escape_value(value, lambda text: escape.escape_prose(hide(text)))
+
+    def say(key: str, **values: Any) -> Markup:
+        safe = {name: value if isinstance(value, int) else inert(value) for name, value in values.items()}
+        return Markup(catalogue.fill(key, **safe))  # noqa: S704 - the sentences are ours, the values are escaped
+
+    environment = _make_environment(finalize=inert)
     environment.filters.update(
-        prose=lambda text, limit=600: escape.prose(hide(text), limit),
-        code=lambda text, limit=200: escape.code(hide(text), limit),
-        fence=lambda text, language="": escape.fence(hide(text), language),
+        prose=lambda text, limit=600: escape.escape_prose(hide(text), limit),
+        code=lambda text, limit=200: escape.format_code_span(hide(text), limit),
+        fence=lambda text, language="": escape.format_code_block(hide(text), language),
     )
-    environment.globals.update(section=lambda name: Markup(f"\x1e{name}\x1f"), refs=_markdown_refs)  # noqa: S704
+    environment.globals.update(
+        say=say,
+        word=catalogue.translate,
+        translated=catalogue.translates,
+        section=lambda name: Markup(f"\x1e{name}\x1f"),  # noqa: S704
+        refs=lambda numbers: Markup("".join(f"[e{number}]" for number in numbers)) or say("evidence.gone"),  # noqa: S704
+    )
     return environment
 
 
-def html_environment(hide: Mask) -> Environment:
+def make_html_environment(hide: Mask) -> Environment:
     """As `markdown_environment`, for HTML."""
-    hide = _remembered(hide)
-    environment = _environment(finalize=lambda value: value if isinstance(value, _Hidden) else _inert(value, hide))
+    hide = _remember_short(hide)
+    environment = _make_environment(
+        finalize=lambda value: value if isinstance(value, _Hidden) else _escape_value(value, hide)
+    )
     environment.filters.update(bounded=lambda text, limit: _Hidden(cut_text(hide(text), limit)))
-    environment.globals.update(refs=_html_refs)
+    environment.globals.update(refs=_link_references)
     return environment
 
 
@@ -127,59 +134,59 @@ class _Hidden(str):
     __slots__ = ()
 
 
-def _remembered(hide: Mask) -> Mask:
-    """Names of stages, outcomes and severities come again on every line."""
-    known = lru_cache(maxsize=4096)(hide)
-    return lambda value: known(text) if len(text := str(value)) <= _SHORT else hide(text)
+def _remember_short(hide: Mask) -> Mask:
+    """Remember short texts: names of stages, outcomes and severities come again on every line."""
+    hide_again = lru_cache(maxsize=4096)(hide)
+    return lambda value: hide_again(text) if len(text := str(value)) <= _SHORT else hide(text)
 
 
-def _inert(value: Any, text: Callable[[Any], str]) -> str:
-    """What a template prints: its own markup as it is, all else through the escaping of the place."""
+def _escape_value(value: Any, text: Callable[[Any], str]) -> str:
+    """Return what a template prints: its own markup as it is, all else through the escaping of the place."""
     return value if isinstance(value, Markup) else text(value)
 
 
-def as_it_is(value: Any) -> str:
-    """Hides nothing but invisible characters: for what was masked where it was made."""
+def hide_controls_only(value: Any) -> str:
+    """Hide nothing but invisible characters: for what was masked where it was made."""
     return strip_controls(str(value)[:_LONGEST])
 
 
-def _masker(story: LoadedRun) -> Mask:
-    """Takes invisible characters out, then what is not for others: before escaping could hide any of it."""
-    env = {f"TOKEN_{index}": value for index, value in enumerate(secrets())}
-    known, named = places(story), names(story)
+def _make_mask(loaded: LoadedRun) -> Mask:
+    """Take invisible characters out, then what is not for others: before escaping could hide any of it."""
+    env = {f"TOKEN_{index}": value for index, value in enumerate(find_secrets())}
+    paths, host_names = list_local_paths(loaded), list_host_names(loaded)
 
     def hide(value: Any) -> str:
         text = strip_controls(str(value)[:_LONGEST])
-        for path, word in known:
+        for path, word in paths:
             text = text.replace(path, word)
-        return publishable(text, names=named, env=env)
+        return redact_for_public(text, names=host_names, env=env)
 
     return hide
 
 
-def names(story: LoadedRun) -> tuple[str, ...]:
-    """What a run knows of its host: the comment and the page are for others to read."""
-    told = (story.validate, story.serve, story.upstream_tests)
-    facts = [pair for each in told if each for pair in each.device_facts.items()]
+def list_host_names(loaded: LoadedRun) -> tuple[str, ...]:
+    """List the names that a run knows of its host: the comment and the page are for others to read."""
+    records = (loaded.validate, loaded.serve, loaded.upstream_tests)
+    facts = [pair for record in records if record for pair in record.device_facts.items()]
     named = [value for name, value in facts if re.search(r"host|node|boot_id|serial", name)]
-    places = (story.inventory, story.doctor, *story.experiments)
-    return (*named, *(name for each in places if each for name in (each.host, each.boot_id)))
+    hosts = (loaded.inventory, loaded.doctor, *loaded.experiments)
+    return (*named, *(name for record in hosts if record for name in (record.host, record.boot_id)))
 
 
-def places(story: LoadedRun) -> list[tuple[str, str]]:
-    """Paths that mean nothing on another machine, the longest first, with the words of the commands."""
-    found = {
-        story.folder: "RUN",
-        story.run.settings.python: "PYTHON",
-        story.run.settings.repo: "REPO",
+def list_local_paths(loaded: LoadedRun) -> list[tuple[str, str]]:
+    """List paths that mean nothing on another machine, the longest first, with the words of the commands."""
+    paths = {
+        loaded.folder: "RUN",
+        loaded.run.settings.python: "PYTHON",
+        loaded.run.settings.repo: "REPO",
         str(Path(__file__).resolve().parents[2]): "BACKPROOF",
         str(Path.home()): "~",
     }
-    return sorted(((path, word) for path, word in found.items() if path.count("/") > 1), key=lambda each: -len(each[0]))
+    return sorted(((path, word) for path, word in paths.items() if path.count("/") > 1), key=lambda pair: -len(pair[0]))
 
 
-def _environment(*, finalize: Any) -> Environment:
-    root = template_folder()
+def _make_environment(*, finalize: Any) -> Environment:
+    root = find_templates()
     environment = Environment(
         loader=FunctionLoader(lambda name: (root / name).read_text(encoding="utf-8")),
         autoescape=True,
@@ -189,37 +196,33 @@ def _environment(*, finalize: Any) -> Environment:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    environment.filters.update(counted=counted)
+    environment.filters.update(counted=format_count)
     return environment
 
 
-def _markdown_refs(numbers: tuple[int, ...]) -> Markup:
-    return Markup("".join(f"[e{each}]" for each in numbers) or "(evidence missing or altered)")  # noqa: S704
-
-
-def _html_refs(numbers: tuple[int, ...]) -> Markup:
-    links = "".join(f'<a class="ref" href="#e{each}">e{each}</a>' for each in numbers)
+def _link_references(numbers: tuple[int, ...]) -> Markup:
+    links = "".join(f'<a class="ref" href="#e{number}">e{number}</a>' for number in numbers)
     return Markup(links or '<span class="gone">evidence missing or altered</span>')  # noqa: S704
 
 
-def _sections(text: str) -> list[tuple[str, str]]:
+def _split_sections(text: str) -> list[tuple[str, str]]:
     _, *parts = _SECTION.split(text)
     named = zip(parts[::2], parts[1::2], strict=True)
     return [(name, body.strip("\n")) for name, body in named if body.strip()]
 
 
-def fit(sections: list[tuple[str, str]], limit: int, said: str = _CUT_SAID["en"]) -> str:
-    """The sections as one text within the limit; what had to go is said at its end."""
-    kept = list(sections)
+def fit_sections(sections: list[tuple[str, str]], limit: int, language: Language = "en") -> str:
+    """Join the sections to one text within the limit; what had to go is said at its end."""
+    shown = list(sections)
     gone: list[str] = []
     for name in CUT_FIRST:
-        if len(_joined(kept, gone, said)) <= limit:
+        if len(_join_sections(shown, gone, language)) <= limit:
             break
-        gone += [f"{each} ({len(body):,} characters)" for each, body in kept if each == name]
-        kept = [each for each in kept if each[0] != name]
-    return _joined(kept, gone, said)
+        gone += [f"{section} ({len(body):,} characters)" for section, body in shown if section == name]
+        shown = [section for section in shown if section[0] != name]
+    return _join_sections(shown, gone, language)
 
 
-def _joined(sections: list[tuple[str, str]], gone: list[str], said: str) -> str:
-    last = [said.format(gone=", ".join(gone))] if gone else []
-    return "\n\n".join([*(body for _, body in sections), *last]) + "\n"
+def _join_sections(sections: list[tuple[str, str]], gone: list[str], language: Language) -> str:
+    note = [load_catalogue(language).fill("about.cut", sections=", ".join(gone))] if gone else []
+    return "\n\n".join([*(body for _, body in sections), *note]) + "\n"

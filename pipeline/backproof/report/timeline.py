@@ -1,4 +1,4 @@
-"""The timeline of a triage: ranks as rows, time as x, the first scene marked, its echoes faint.
+"""The timeline of a triage: ranks as rows, time as x, the first fault marked, its secondary errors faint.
 
 Numbers and words only; `reports/timeline.html.j2` draws them, and says each number as text too.
 """
@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
-from backproof.report.broken_axis import Axis, length
-from backproof.triage.timestamps import show
+from backproof.report.broken_axis import Axis, describe_length
+from backproof.triage.timestamps import format_time
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,7 +25,7 @@ _ROW: Final = 24.0
 _LANES: Final = 64
 _SAME: Final = 4.0
 """Marks closer than this would be one mark to the eye; they are drawn as one, with their count."""
-_FAINTEST_FIRST: Final = ("noise", "unknown", "echo", "pointer", "scene", "first-scene")
+_FAINTEST_FIRST: Final = ("noise", "unknown", "secondary", "pointer", "detail", "first-fault")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -62,32 +62,35 @@ class Timeline:
     folds: tuple[tuple[float, str], ...]
     ends: tuple[tuple[float, str], ...]
     origin: str
-    scene: tuple[float, float] | None
+    fault: tuple[float, float] | None
     points: int
 
     @classmethod
     def of(cls, result: TriageResult) -> Timeline | None:
-        """None when no record has a clock: there is nothing to draw."""
+        """Return None when no record has a clock: there is nothing to draw."""
         points = result.timeline
         if not points:
             return None
-        axis = Axis.of((each.us for each in points), left=_LABELS + 22, right=WIDTH - 14)
-        scene = next((each for each in points if each.role == "first-scene"), None)
-        zero = (scene or points[0]).us
-        names = _names(points, scene)
+        axis = Axis.of((point.us for point in points), left=_LABELS + 22, right=WIDTH - 14)
+        fault = next((point for point in points if point.role == "first-fault"), None)
+        zero = (fault or points[0]).us
+        names = _name_rows(points, fault)
         lanes = tuple(
-            _lane(name, [each for each in points if each.lane == name], axis, zero, _TOP + _ROW * index)
+            _draw_lane(name, [point for point in points if point.lane == name], axis, zero, _TOP + _ROW * index)
             for index, name in enumerate(names[:_LANES])
         )
-        at = next((each.y for each in lanes if scene and each.name == scene.lane), 0.0)
+        at = next((lane.y for lane in lanes if fault and lane.name == fault.lane), 0.0)
         return cls(
             height=_TOP + _ROW * len(lanes) + 8,
             lanes=lanes,
             more=max(0, len(names) - _LANES),
             folds=axis.folds,
-            ends=((axis.at(points[0].us), show(points[0].us)), (axis.at(points[-1].us), show(points[-1].us))),
-            origin="the first scene" if scene else "the first record",
-            scene=(axis.at(scene.us), at) if scene else None,
+            ends=(
+                (axis.at(points[0].us), format_time(points[0].us)),
+                (axis.at(points[-1].us), format_time(points[-1].us)),
+            ),
+            origin="the first fault" if fault else "the first record",
+            fault=(axis.at(fault.us), at) if fault else None,
             points=len(points),
         )
 
@@ -96,55 +99,55 @@ class Timeline:
         """The drawing in words, for those who do not see it."""
         hidden = f", {self.more} more rows are not drawn" if self.more else ""
         rows = "1 row" if len(self.lanes) == 1 else f"{len(self.lanes)} rows"
-        found = f"{self.points} records in {rows}{hidden}, {self.ends[0][1]} to {self.ends[1][1]}"
-        if self.scene is None:
-            return f"{found}; none of them is a first scene."
-        lane = next(each for each in self.lanes if each.y == self.scene[1])
-        return f"{found}; the first scene is in the row {lane.name}. The table below has the numbers."
+        extent = f"{self.points} records in {rows}{hidden}, {self.ends[0][1]} to {self.ends[1][1]}"
+        if self.fault is None:
+            return f"{extent}; none of them is a first fault."
+        lane = next(lane for lane in self.lanes if lane.y == self.fault[1])
+        return f"{extent}; the first fault is in the row {lane.name}. The table below has the numbers."
 
 
-def _names(points: Sequence[Point], scene: Point | None) -> list[str]:
-    """Rows in the order of their numbers; the row of the scene is there even when not all are."""
-    names = sorted({each.lane for each in points}, key=_natural)
-    if scene and scene.lane in names[_LANES:]:
-        names.remove(scene.lane)
-        names.insert(0, scene.lane)
+def _name_rows(points: Sequence[Point], fault: Point | None) -> list[str]:
+    """List the rows in the order of their numbers; the row of the fault is there even when not all are."""
+    names = sorted({point.lane for point in points}, key=_split_numbers)
+    if fault and fault.lane in names[_LANES:]:
+        names.remove(fault.lane)
+        names.insert(0, fault.lane)
     return names
 
 
-def _natural(name: str) -> list[tuple[int, str]]:
-    return [(int(each), "") if each.isdecimal() else (-1, each) for each in re.split(r"(\d+)", name[:200])]
+def _split_numbers(name: str) -> list[tuple[int, str]]:
+    return [(int(piece), "") if piece.isdecimal() else (-1, piece) for piece in re.split(r"(\d+)", name[:200])]
 
 
-def _lane(name: str, points: Sequence[Point], axis: Axis, zero: int, y: float) -> Lane:
-    counts = Counter(each.role for each in points)
-    first = min(points, key=lambda each: each.us)
+def _draw_lane(name: str, points: Sequence[Point], axis: Axis, zero: int, y: float) -> Lane:
+    counts = Counter(point.role for point in points)
+    first = min(points, key=lambda point: point.us)
     return Lane(
         name=name,
         y=y,
-        marks=tuple(_marks(points, axis, zero)),
+        marks=tuple(_draw_marks(points, axis, zero)),
         counts=tuple((role, counts[role]) for role in reversed(_FAINTEST_FIRST) if counts[role]),
-        first=show(first.us),
-        offset=_after(first.us - zero),
+        first=format_time(first.us),
+        offset=_describe_offset(first.us - zero),
         where=first.where,
     )
 
 
-def _marks(points: Sequence[Point], axis: Axis, zero: int) -> list[Mark]:
-    """The telling marks come last, for what comes last is drawn on top."""
+def _draw_marks(points: Sequence[Point], axis: Axis, zero: int) -> list[Mark]:
+    """Draw the telling marks last, for what comes last is drawn on top."""
     marks: list[Mark] = []
     for role in _FAINTEST_FIRST:
-        mine: list[Mark] = []
-        for each in (point for point in points if point.role == role):
-            x = axis.at(each.us)
-            if mine and x - mine[-1].x < _SAME:
-                last = mine.pop()
-                mine.append(Mark(x=last.x, role=role, where=last.where, offset=last.offset, count=last.count + 1))
+        same_role: list[Mark] = []
+        for point in (point for point in points if point.role == role):
+            x = axis.at(point.us)
+            if same_role and x - same_role[-1].x < _SAME:
+                same_role[-1] = replace(same_role[-1], count=same_role[-1].count + 1)
             else:
-                mine.append(Mark(x=x, role=role, where=each.where, offset=_after(each.us - zero), count=1))
-        marks += mine
+                offset = _describe_offset(point.us - zero)
+                same_role.append(Mark(x=x, role=role, where=point.where, offset=offset, count=1))
+        marks += same_role
     return marks
 
 
-def _after(us: int) -> str:
-    return "0 s" if us == 0 else f"{length(abs(us))} {'after' if us > 0 else 'before'}"
+def _describe_offset(us: int) -> str:
+    return "0 s" if us == 0 else f"{describe_length(abs(us))} {'after' if us > 0 else 'before'}"

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 from backproof.adapters.git import Store
 from backproof.core.errors import PlanError
 from backproof.core.model import Record
-from backproof.kit.plan import load as load_plan
+from backproof.kit.loader import load_plan
 from backproof.rundir.registry import StageFacts
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from backproof.core.model import Evidence
-    from backproof.kit.plan import Plan
+    from backproof.kit.plan import OffersModels, Plan
     from backproof.records.proof import Run, Settings, StageResult
     from backproof.rundir.ledger import Ledger
     from backproof.rundir.registry import Registry
@@ -32,6 +32,7 @@ class Context:
     """One run: its plan, its folder, its settings, the records of earlier stages, and where progress goes.
 
     Args:
+        devices: those that the expectations of a plan can be for, by name.
         run: as it stood when the stage began.
         options: what the command line asked of the stage, an instance of its `Options`; None for its defaults.
         hold: the user asked for the overlay to stay.
@@ -43,6 +44,7 @@ class Context:
     kit: Path
     settings: Settings
     registry: Registry
+    devices: Mapping[str, OffersModels]
     run: Run
     say: Callable[[str], None]
     loaded_plan: Plan | None = None
@@ -54,14 +56,14 @@ class Context:
     @cached_property
     def plan(self) -> Plan:
         """The plan of the kit; what only adds to a finished run may not need it, and may not have the kit."""
-        return self.loaded_plan or load_plan(self.kit)
+        return self.loaded_plan or load_plan(self.kit, self.devices)
 
     @cached_property
     def store(self) -> Store:
         """The object store of this run."""
         return Store.open(self.ledger.store)
 
-    def need(self, kind: type[R], *, beside: type[Record] | None = None, file: str = "") -> R:
+    def require_record(self, kind: type[R], *, beside: type[Record] | None = None, file: str = "") -> R:
         """Return the record of an earlier stage; it is read once.
 
         Args:
@@ -74,25 +76,25 @@ class Context:
         if kind not in self.records:
             name = self.registry.name_of(beside or kind)
             path = f"{name}/{file or f'{name}.json'}"
-            read = self.ledger.read(path, kind)
+            read = self.ledger.read_record(path, kind)
             if read is None:
                 raise PlanError(
                     f"{self.ledger.folder}: there is no {path}",
                     why=f"the stage {name} has not run here",
-                    next_step=f"run `backproof {name} --run {self.ledger.folder}` first",
+                    next_step=f"run `backproof run {self.ledger.folder} --only {name}` first",
                 )
             self.records[kind] = read
         record = self.records[kind]
         assert isinstance(record, kind)  # noqa: S101 - the key is the type
         return record
 
-    def keep(self, record: Record, *, claim: str, command: str) -> Evidence:
+    def keep_record(self, record: Record, *, claim: str, command: str) -> Evidence:
         """Write the record of this stage and register it as evidence."""
         self.records[type(record)] = record
-        path = self.ledger.write(self.registry.path_of(type(record)), record)
-        return self.ledger.evidence(path, claim=claim, command=command)
+        path = self.ledger.write_record(self.registry.path_of(type(record)), record)
+        return self.ledger.register_evidence(path, claim=claim, command=command)
 
-    def option(self, kind: type[OptionsT]) -> OptionsT:
+    def read_options(self, kind: type[OptionsT]) -> OptionsT:
         """Return what the command line asked of this stage, or its defaults."""
         return self.options if isinstance(self.options, kind) else kind()
 

@@ -64,7 +64,7 @@ def write_atomic(path: Path, data: bytes) -> None:
         raise
 
 
-def _append(stream: FileIO, end: int, data: bytes) -> None:
+def _append_whole(stream: FileIO, end: int, data: bytes) -> None:
     """All of it or nothing: a full disk takes a part first, and refuses only the next write."""
     written = 0
     try:
@@ -92,7 +92,7 @@ class Ledger:
         folder.mkdir(parents=True, exist_ok=True)
         return folder
 
-    def write(self, relative: str, record: Record) -> Path:
+    def write_record(self, relative: str, record: Record) -> Path:
         """Write a record as readable JSON; returns its path."""
         path = self.folder / relative
         write_atomic(
@@ -106,14 +106,14 @@ class Ledger:
         write_atomic(path, text.encode("utf-8", "backslashreplace"))
         return path
 
-    def read(self, relative: str, kind: type[R]) -> R | None:
+    def read_record(self, relative: str, kind: type[R]) -> R | None:
         """A record of this run; None when it is absent or of another version (it is then made again)."""
         try:
             return kind.model_validate_json((self.folder / relative).read_bytes())
         except (OSError, ValidationError):
             return None
 
-    def evidence(self, path: Path, *, claim: str, command: str) -> Evidence:
+    def register_evidence(self, path: Path, *, claim: str, command: str) -> Evidence:
         """Register a file of the run folder as evidence."""
         relative = path.absolute().relative_to(self.folder).as_posix()
         return Evidence(path=relative, sha256=sha256_of(path), claim=claim, command=redact(command))
@@ -123,7 +123,7 @@ class Ledger:
         path = self.folder / evidence.path
         return path.is_file() and sha256_of(path) == evidence.sha256
 
-    def event(self, kind: str, **facts: Any) -> None:
+    def log_event(self, kind: str, **facts: Any) -> None:
         """Append one line to events.jsonl; a line cut by a kill or a full disk is only that line."""
         self.folder.mkdir(parents=True, exist_ok=True)
         line = json.dumps({"at": now(), "event": kind, **facts}, ensure_ascii=False, default=str)
@@ -132,15 +132,15 @@ class Ledger:
             end = stream.seek(0, os.SEEK_END)
             stream.seek(max(0, end - 1))
             cut = stream.read(1) not in {b"", b"\n"}
-            _append(stream, end, b"\n" + data if cut else data)
+            _append_whole(stream, end, b"\n" + data if cut else data)
 
     def load_run(self) -> Run | None:
         """The run as last written; None when there is none of this version."""
-        return self.read(RUN_FILE, Run)
+        return self.read_record(RUN_FILE, Run)
 
     def save_run(self, run: Run) -> None:
         """Write run.json; only the runner calls this."""
-        self.write(RUN_FILE, run)
+        self.write_record(RUN_FILE, run)
 
     def set_aside(self) -> Path | None:
         """Move a run.json that cannot be read (another version, cut) out of the way; nothing is deleted."""
@@ -152,7 +152,7 @@ class Ledger:
         return aside
 
     @contextmanager
-    def locked(self) -> Iterator[None]:
+    def hold_lock(self) -> Iterator[None]:
         """Hold the folder: one run at a time.
 
         Raises:

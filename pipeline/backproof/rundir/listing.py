@@ -32,19 +32,19 @@ class RunRow(Record):
 
 
 class RunList(Record):
-    """`backproof runs --json`."""
+    """`backproof show --json`."""
 
     schema_version: Literal[1] = 1
     runs: tuple[RunRow, ...]
 
 
-def runs(folder: Path) -> RunList:
+def list_runs(folder: Path) -> RunList:
     """Every run in the folder or below it, a few levels deep; a run folder is not searched for others."""
-    rows = [_row(each, folder) for each in _folders(folder)]
+    rows = [_read_row(each, folder) for each in _walk_runs(folder)]
     return RunList(runs=tuple(sorted(rows, key=lambda each: (each.started, each.folder), reverse=True)))
 
 
-def _folders(top: Path) -> Iterator[Path]:
+def _walk_runs(top: Path) -> Iterator[Path]:
     for seen, (place, inside, names) in enumerate(os.walk(top)):
         here = Path(place)  # as os.walk says it: below `top` already
         if RUN_FILE in names:
@@ -55,7 +55,7 @@ def _folders(top: Path) -> Iterator[Path]:
         )
 
 
-def _row(folder: Path, top: Path) -> RunRow:
+def _read_row(folder: Path, top: Path) -> RunRow:
     name = folder.relative_to(top).as_posix()
     found = Ledger(folder).load_run()
     if found is None:

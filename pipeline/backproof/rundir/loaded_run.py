@@ -61,54 +61,54 @@ class LoadedRun:
     upstream: str = ""
     folder: str = ""
 
-    def record(self, kind: type[R]) -> R | None:
+    def find_record(self, kind: type[R]) -> R | None:
         """Return the record of this model, if it holds."""
         record = self.records.get(kind)
         return record if isinstance(record, kind) else None
 
     @property
     def pick(self) -> PickRecord | None:
-        return self.record(PickRecord)
+        return self.find_record(PickRecord)
 
     @property
     def fixup(self) -> FixupRecord | None:
-        return self.record(FixupRecord)
+        return self.find_record(FixupRecord)
 
     @property
     def install(self) -> InstallRecord | None:
-        return self.record(InstallRecord)
+        return self.find_record(InstallRecord)
 
     @property
     def verify(self) -> VerifyRecord | None:
-        return self.record(VerifyRecord)
+        return self.find_record(VerifyRecord)
 
     @property
     def validate(self) -> ValidateRecord | None:
-        return self.record(ValidateRecord)
+        return self.find_record(ValidateRecord)
 
     @property
     def inventory(self) -> DeviceInventory | None:
-        return self.record(DeviceInventory)
+        return self.find_record(DeviceInventory)
 
     @property
     def audit(self) -> AuditRecord | None:
-        return self.record(AuditRecord)
+        return self.find_record(AuditRecord)
 
     @property
     def triage(self) -> TriageResult | None:
-        return self.record(TriageResult)
+        return self.find_record(TriageResult)
 
     @property
     def serve(self) -> ServeRecord | None:
-        return self.record(ServeRecord)
+        return self.find_record(ServeRecord)
 
     @property
     def upstream_tests(self) -> UpstreamRecord | None:
-        return self.record(UpstreamRecord)
+        return self.find_record(UpstreamRecord)
 
     @property
     def doctor(self) -> DoctorRecord | None:
-        return self.record(DoctorRecord)
+        return self.find_record(DoctorRecord)
 
     @property
     def stages(self) -> tuple[StageResult, ...]:
@@ -124,7 +124,7 @@ class LoadedRun:
 
     @property
     def experiment(self) -> ExperimentsRecord | None:
-        return self.record(ExperimentsRecord)
+        return self.find_record(ExperimentsRecord)
 
     @property
     def experiments(self) -> tuple[ExperimentRecord, ...]:
@@ -135,24 +135,24 @@ class LoadedRun:
         """The cases that the rounds under load amount to."""
         return self.serve.cases if self.serve else ()
 
-    def intact(self, evidence: tuple[Evidence, ...]) -> bool:
+    def is_intact(self, evidence: tuple[Evidence, ...]) -> bool:
         """Return whether there is evidence, all of it as recorded."""
         return bool(evidence) and not any(item.path in self.altered for item in evidence)
 
-    def result_of(self, kind: type[Record]) -> StageResult | None:
+    def find_result(self, kind: type[Record]) -> StageResult | None:
         """Return how the stage of this record ended."""
-        return self.result_named(self.registry.name_of(kind))
+        return self.find_result_named(self.registry.name_of(kind))
 
-    def result_named(self, name: str) -> StageResult | None:
+    def find_result_named(self, name: str) -> StageResult | None:
         """Return how the stage of this name ended."""
         return next((result for result in self.stages if result.stage == name), None)
 
     def evidence_of(self, record: Record) -> tuple[Evidence, ...]:
         """Return the evidence of the stage that left this record."""
-        result = self.result_of(type(record))
+        result = self.find_result(type(record))
         return result.evidence if result else ()
 
-    def file(self, path: str) -> tuple[Evidence, ...]:
+    def find_file(self, path: str) -> tuple[Evidence, ...]:
         """Return the evidence that is this file; () where no stage registered it."""
         return tuple(item for stage in self.stages for item in stage.evidence if item.path == path)
 
@@ -160,29 +160,29 @@ class LoadedRun:
     def evidence(self) -> tuple[Evidence, ...]:
         """All evidence, once per path; the report's own comes last, so that the numbers in the report hold."""
         once: dict[str, Evidence] = {}
-        for item in self._mentions():
+        for item in self._list_mentions():
             once.setdefault(item.path, item)
         return tuple(once.values())
 
-    def _mentions(self) -> Iterator[Evidence]:
+    def _list_mentions(self) -> Iterator[Evidence]:
         """The proof first: what is put beside it later must not change a number that was written down."""
         yield from self._evidence_with(StageRole.PROOF)
-        yield from _flattened(claim.evidence for claim in self.claims)
-        yield from _flattened(case.evidence for case in (*self.cases, *self.served))
-        yield from _flattened(arm.evidence for arm in (self.upstream_tests.arms if self.upstream_tests else ()))
+        yield from _flatten(claim.evidence for claim in self.claims)
+        yield from _flatten(case.evidence for case in (*self.cases, *self.served))
+        yield from _flatten(arm.evidence for arm in (self.upstream_tests.arms if self.upstream_tests else ()))
         yield from self._evidence_with(StageRole.BESIDE)
-        yield from _flattened(experiment.evidence for experiment in self.experiments)
+        yield from _flatten(experiment.evidence for experiment in self.experiments)
         yield from self._evidence_with(StageRole.AFTERWARDS)
 
     def _evidence_with(self, role: StageRole) -> Iterator[Evidence]:
-        return _flattened(result.evidence for result in self.results_with(role))
+        return _flatten(result.evidence for result in self.results_with(role))
 
     def results_with(self, role: StageRole) -> tuple[StageResult, ...]:
         """Return the results of all stages of a role."""
         return tuple(result for result in self.stages if self.registry.role_of(result.stage) is role)
 
 
-def _flattened(groups: Iterable[tuple[Evidence, ...]]) -> Iterator[Evidence]:
+def _flatten(groups: Iterable[tuple[Evidence, ...]]) -> Iterator[Evidence]:
     for group in groups:
         yield from group
 
@@ -209,23 +209,23 @@ def require_run(ledger: Ledger) -> Run:
         raise PlanError(
             f"{ledger.folder}: no run here",
             why="it has no run.json, or one that is cut or of another version",
-            next_step="name a run folder; `backproof runs FOLDER` lists those that are there",
+            next_step="name a run folder; `backproof show FOLDER` lists those that are there",
         )
     return run
 
 
-def read(ledger: Ledger, run: Run, registry: Registry) -> LoadedRun:
+def load_run(ledger: Ledger, run: Run, registry: Registry) -> LoadedRun:
     """Read back what the folder of a run shows now. A record only counts as registered, unaltered evidence."""
     bare = LoadedRun(run=run, registry=registry)
     records: dict[type[Record], Record] = {}
     for kind, path in record_paths(registry).items():
-        if _is_registered(ledger, bare, path) and (record := ledger.read(path, kind)) is not None:
+        if _is_registered(ledger, bare, path) and (record := ledger.read_record(path, kind)) is not None:
             records[kind] = record
     loaded = replace(bare, records=records)
     patch, upstream = (_read_patch(ledger, bare, path) for path in patch_paths(registry))
     return replace(
         loaded,
-        altered=frozenset(item.path for item in loaded.evidence if not _holds(ledger, item)),
+        altered=frozenset(item.path for item in loaded.evidence if not _is_unaltered(ledger, item)),
         patch=patch,
         upstream=upstream,
         folder=str(ledger.folder),
@@ -239,11 +239,11 @@ def before_report(run: Run, registry: Registry) -> Run:
 
 
 def _is_registered(ledger: Ledger, bare: LoadedRun, path: str) -> bool:
-    listed = bare.file(path)
-    return bool(listed) and all(_holds(ledger, item) for item in listed)
+    listed = bare.find_file(path)
+    return bool(listed) and all(_is_unaltered(ledger, item) for item in listed)
 
 
-def _holds(ledger: Ledger, evidence: Evidence) -> bool:
+def _is_unaltered(ledger: Ledger, evidence: Evidence) -> bool:
     """As the ledger's, and the path must not lead out of the run folder: run.json may come from another machine."""
     try:
         inside = (ledger.folder / evidence.path).resolve().is_relative_to(ledger.folder.resolve())

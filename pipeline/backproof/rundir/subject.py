@@ -28,7 +28,7 @@ def must_be_of(folder: Path, begun: Settings, now: Settings) -> None:
     Raises:
         PlanError: they do; all that differs is named, with both values.
     """
-    if not (differing := list(_differing(begun, now))):
+    if not (differing := list(_list_differences(begun, now))):
         return
     old, new = (" ".join(each) for each in zip(*differing, strict=True))
     raise PlanError(
@@ -52,7 +52,7 @@ def must_be_of_kit(folder: Path, run: Run, kit: str) -> None:
         )
 
 
-def contradictions(story: LoadedRun) -> dict[str, str]:
+def find_contradictions(story: LoadedRun) -> dict[str, str]:
     """The stages whose record names another branch or device than the run's settings do, each with a sentence."""
     settings, pick, validate = story.run.settings, story.pick, story.validate
     named = (
@@ -61,20 +61,22 @@ def contradictions(story: LoadedRun) -> dict[str, str]:
     )
     registry = story.registry
     return {
-        registry.name_of(kind): f"{registry.path_of(kind)} is of {what} {_shown(record)}, run.json of {_shown(run)}"
+        registry.name_of(
+            kind
+        ): f"{registry.path_of(kind)} is of {what} {_show_value(record)}, run.json of {_show_value(run)}"
         for kind, what, record, run in named
         if record is not None and record != run
     }
 
 
-def _differing(begun: Settings, now: Settings) -> Iterator[tuple[str, str]]:
+def _list_differences(begun: Settings, now: Settings) -> Iterator[tuple[str, str]]:
     """Each option that differs, as it was and as it is."""
     for name in ("kit", "repo", "branch", "python", "device"):
         old, new = getattr(begun, name), getattr(now, name)
         if _same_as(name, old) != _same_as(name, new):
-            yield f"--{name} {_shown(old)}", f"--{name} {_shown(new)}"
+            yield f"--{name} {_show_value(old)}", f"--{name} {_show_value(new)}"
     if begun.signoff != now.signoff:
-        yield _signoff(begun), _signoff(now)
+        yield _signoff_option(begun), _signoff_option(now)
 
 
 def _same_as(name: str, value: str) -> str:
@@ -85,10 +87,10 @@ def _same_as(name: str, value: str) -> str:
     return str(Path(os.path.realpath(path.parent), path.name)) if name == "python" else value
 
 
-def _signoff(settings: Settings) -> str:
+def _signoff_option(settings: Settings) -> str:
     return "--signoff" if settings.signoff else "--no-signoff"
 
 
-def _shown(text: str) -> str:
+def _show_value(text: str) -> str:
     """A name from outside: one line without control characters, and not longer than a line."""
     return cut_text(repr(text), _LONGEST)

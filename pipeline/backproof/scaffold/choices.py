@@ -21,7 +21,7 @@ class Choices:
     """The kit's id (by default the pull request's number), where its check runs, and the release for the demo."""
 
     identity: str = ""
-    device: str = "ascend"
+    device: str = devices.SCAFFOLDED
     release: str = ""
 
     @property
@@ -30,13 +30,13 @@ class Choices:
         return normal(self.release.partition("==")[0])
 
 
-def choose(*, identity: str = "", device: str = "ascend", release: str = "") -> Choices:
+def choose(*, identity: str = "", device: str = devices.SCAFFOLDED, release: str = "") -> Choices:
     """Check what was chosen.
 
     Raises:
         PlanError: the plan would not take it, or `device` is none.
     """
-    devices.get(device)
+    devices.get_device(device)
     if identity:
         _check_identity(identity)
     if release and not _PINNED.fullmatch(release):

@@ -77,9 +77,9 @@ def _facts(
     source: Source, commits: tuple[CommitInfo, ...], paths: tuple[str, ...], branch: str, release: Release
 ) -> Facts:
     remote, repo = _upstream(source)
-    subjects = [references.numbered(each.subject) for each in commits]
+    subjects = [references.parse_subject(each.subject) for each in commits]
     pull = _only({each.pull for each in subjects})
-    said = _only({references.original(each.message, but=pull) for each in commits})
+    said = _only({references.find_original_pull(each.message, but=pull) for each in commits})
     shown = ", ".join(each.sha[:12] for each in commits[:8])
     return Facts(
         source=f"{shown} of {repo or 'a repository'}",
@@ -104,5 +104,5 @@ def _only(numbers: set[int | None]) -> int | None:
 
 def _upstream(source: Source) -> tuple[str, str]:
     """The remote that has an address on GitHub, and owner/name of it."""
-    found = ((name, references.repository(address)) for name, address in source.addresses.items())
+    found = ((name, references.parse_repository(address)) for name, address in source.addresses.items())
     return next((each for each in found if each[1]), ("", ""))

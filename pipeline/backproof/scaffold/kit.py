@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from backproof.core.errors import PlanError
-from backproof.devices import emulator
+from backproof.devices import DEVICES
 from backproof.kit.plan import PLAN_FILE
 from backproof.rundir.ledger import write_atomic
 from backproof.scaffold.plan_text import OPERATORS, expected, plan_text
@@ -68,7 +68,7 @@ def write(facts: Facts, folder: Path, choices: Choices) -> Scaffold:
             next_step="name the original pull request instead",
         )
     texts = {PLAN_FILE: plan_text(facts, choices), facts.check_file: check_text(facts)}
-    if choices.device == emulator.NAME:
+    if DEVICES[choices.device].OPERATOR_MODELS:
         texts[OPERATORS] = _OPERATORS
     for name, text in texts.items():
         write_atomic(folder / name, text.encode("utf-8", "backslashreplace"))
@@ -82,7 +82,7 @@ def _to_fill(facts: Facts, choices: Choices) -> Iterator[tuple[str, str]]:
         yield "branch", "the release branches that want it"
     if not (facts.release.distribution or choices.distribution or facts.repo):
         yield "install.distribution", "what the package index calls it"
-    if choices.device == emulator.NAME:
+    if DEVICES[choices.device].OPERATOR_MODELS:
         yield "emulator.model.0.meaning", "what this model of the operators does, in one sentence"
     yield "check.0.claim", "what the check shows, in one sentence that stands in the comment"
     expect = f"check.0.expect.{expected(choices)}"

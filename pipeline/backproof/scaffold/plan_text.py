@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from backproof.core.model import Level
-from backproof.devices import DEVICES, emulator
+from backproof.core.level import Level
+from backproof.devices import DEVICES
 from backproof.scaffold.target import target
 from backproof.scaffold.words import line, toml
 
@@ -19,8 +19,8 @@ MODEL: Final = "plain"
 
 
 def expected(choices: Choices) -> str:
-    """The table of what the arms must show: devices have one of their own, the emulator one per operator model."""
-    return MODEL if choices.device == emulator.NAME else choices.device
+    """Return the table of what the arms must show: the operator model's, or the device's own."""
+    return MODEL if DEVICES[choices.device].OPERATOR_MODELS else choices.device
 
 
 def plan_text(facts: Facts, choices: Choices) -> str:
@@ -92,7 +92,7 @@ def _root(facts: Facts) -> list[str]:
 
 
 def _emulator(choices: Choices) -> list[list[str]]:
-    if choices.device != emulator.NAME:
+    if not DEVICES[choices.device].OPERATOR_MODELS:
         return []
     model = [
         f"id = {toml(MODEL)}",

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from backproof.devices import emulator
+from backproof.devices import DEVICES
 from backproof.scaffold.words import toml
 
 if TYPE_CHECKING:
     from backproof.scaffold.choices import Choices
     from backproof.scaffold.facts import Facts
 
-_EMULATOR: Final = ("torch==2.13.0", "numpy==2.4.6")
 _ALWAYS: Final = {"setuptools", "wheel"}
 _BUILD: Final = ("setuptools==84.2.1", "setuptools-scm==10.3.4", "wheel==0.48.0")
-PINS: Final = (*_EMULATOR, *_BUILD)
+PINS: Final = (*(pin for device in DEVICES.values() for pin in device.PACKAGES), *_BUILD)
 """Those of the kits that are there: what is fetched for one serves the others."""
 _LISTED = 12
 
@@ -24,8 +23,7 @@ def target(facts: Facts, choices: Choices) -> list[list[str]]:
     if not choices.release:
         return []
     build = [each for each in _BUILD if _name(each) in _ALWAYS | {*facts.release.build}]
-    device = _EMULATOR if choices.device == emulator.NAME else ()
-    packages = ", ".join(toml(each) for each in (*device, *build))
+    packages = ", ".join(toml(pin) for pin in (*DEVICES[choices.device].PACKAGES, *build))
     section = ["[target]", f"requirement = {toml(choices.release)}", f"packages = [{packages}]"]
     return [[*_unpinned(facts), *section]]
 

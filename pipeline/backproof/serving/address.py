@@ -9,7 +9,7 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from backproof.devices import emulator
+from backproof.devices.no_hardware import open_session
 from backproof.host.identity import read_identity
 from backproof.serving.check import check_serving
 from backproof.serving.testbed import Testbed
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from backproof.core.model import Arm
-    from backproof.core.time_budget import Budget
+    from backproof.core.time_budget import TimeBudget
     from backproof.kit.serving import Serve
     from backproof.records.serving import ServeRecord
     from backproof.rundir.ledger import Ledger
@@ -28,11 +28,11 @@ FILE = "address.json"
 
 
 def check_address(
-    ledger: Ledger, folder: str, serve: Serve, url: str, arm: Arm, *, budget: Budget, say: Callable[[str], None]
+    ledger: Ledger, folder: str, serve: Serve, url: str, arm: Arm, *, budget: TimeBudget, say: Callable[[str], None]
 ) -> ServeRecord:
     """Run the steps of one [[serve]] against an address; `arm` is the one that runs there, as the user claims."""
     here = read_identity()
-    with ledger.locked(), emulator.opened(Path(), ledger.folder, {}) as session:
+    with ledger.hold_lock(), open_session(Path(), ledger.folder, {}) as session:
         testbed = Testbed(
             ledger=ledger,
             python=Path(),
@@ -47,5 +47,5 @@ def check_address(
             folder=folder,
         )
         record = check_serving(testbed, serve, (), (arm,))
-        ledger.write(f"{folder}/{FILE}", record)
+        ledger.write_record(f"{folder}/{FILE}", record)
     return record

@@ -83,7 +83,7 @@ def _describe_chance(base: Sequence[Round], arm: Arm, own: Sequence[Round]) -> s
     text = f" ({failed} of {len(own)} rounds failed"
     if arm is not Arm.BASE and base:
         before = sum(done.observed.startswith("fault:") for done in base)
-        p = fisher.exact(failed, len(own), before, len(base))
+        p = fisher.compute_exact_p(failed, len(own), before, len(base))
         text += f", {before} of {len(base)} on base; Fisher's exact p = {p:.3g}"
     return f"{text})"
 
@@ -97,7 +97,7 @@ def _build_case(serve: Serve, rounds: Sequence[Round], result: tuple[str, str], 
         model=MODEL,
         arm=arm,
         role=serve.expect.role,
-        expected=serve.expect.of(arm),
+        expected=serve.expect.for_arm(arm),
         observed=observed,
         verdict=verdict,
         sentence=f"{serve.id} on {arm}: {verdict.replace('-', ' ')}: {observed}: {why}"[:2000],

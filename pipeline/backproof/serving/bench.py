@@ -51,14 +51,16 @@ class Benchmark:
 
 def has_benchmark(python: Path, env: Mapping[str, str]) -> bool:
     """Ask the target for it. `vllm` itself is imported by that look-up in the target, never here."""
-    return proc.run([str(python), *_ASK], env=proc.environment(env), timeout=120).code == 0
+    return proc.run_process([str(python), *_ASK], env=proc.build_environment(env), timeout=120).code == 0
 
 
 def run_benchmark(benchmark: Benchmark) -> dict[str, float] | None:
     """Return its numbers; None when it gave none (a benchmark that fails is no failure of the service)."""
     benchmark.result.unlink(missing_ok=True)
     log = benchmark.result.with_suffix(".log")
-    proc.run(_build_argv(benchmark), env=proc.environment(benchmark.env), timeout=benchmark.timeout, tee=log)
+    proc.run_process(
+        _build_argv(benchmark), env=proc.build_environment(benchmark.env), timeout=benchmark.timeout, tee=log
+    )
     return read_numbers(benchmark.result)
 
 

@@ -17,11 +17,11 @@ if TYPE_CHECKING:
 def find_first_fault(paths: Sequence[Path]) -> tuple[LoggedFault | None, TriageResult]:
     """Return the first fault, None where the logs have none, and the whole answer for the run folder."""
     result = triage([path for path in paths if path.exists()])
-    if result.first_scene is None:
+    if result.first_fault is None:
         return None, result
     fault = LoggedFault(
-        kind=result.first_scene.kind,
-        where=f"{result.first_scene.file}:{result.first_scene.line}",
+        kind=result.first_fault.kind,
+        where=f"{result.first_fault.file}:{result.first_fault.line}",
         verdict=result.verdict[:1000],
         confidence=result.confidence,
         code=result.code,

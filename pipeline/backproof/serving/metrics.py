@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import re
+import math
+from collections import defaultdict
 from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
@@ -16,18 +17,19 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 _EVERY: Final = 0.25
-_METRIC: Final = re.compile(r"^vllm:(?P<name>\w+)(?:\{[^}]*\})?\s+(?P<value>[\d.eE+-]+)\s*$", re.MULTILINE)
+_CACHE: Final = "vllm:kv_cache_usage_perc"
+_OLD_CACHE: Final = "vllm:gpu_cache_usage_perc"
+_NAMES: Final = ("vllm:num_requests_running", "vllm:num_requests_waiting", _CACHE, _OLD_CACHE)
 _LIMIT: Final = 4 * 1024 * 1024
+_LONGEST: Final = 4096
+"""Characters of one line: the parser copies the rest of a line for each label."""
 
 
 def parse_metrics(text: str) -> Load:
     """Return the load in one answer of /metrics; several engines are summed, their caches' highest is taken."""
-    values: dict[str, list[float]] = {}
-    for match in _METRIC.finditer(text):
-        with suppress(ValueError):
-            values.setdefault(match["name"], []).append(float(match["value"]))
-    caches = values.get("kv_cache_usage_perc") or values.get("gpu_cache_usage_perc")
-    running, waiting = values.get("num_requests_running"), values.get("num_requests_waiting")
+    values = _find_values(text)
+    running, waiting = (values.get(name) for name in _NAMES[:2])
+    caches = values.get(_CACHE) or values.get(_OLD_CACHE)
     return Load(
         running=sum(running) if running else None,
         waiting=sum(waiting) if waiting else None,
@@ -35,6 +37,21 @@ def parse_metrics(text: str) -> Load:
         cache_percent=round(100 * max(caches), 3) if caches else None,
         source="metrics" if values else "none",
     )
+
+
+def _find_values(text: str) -> dict[str, list[float]]:
+    """Return the values of each name, line by line: the parser gives up at the first line that it cannot read."""
+    # The package starts with its HTTP server: 50 ms that only a served model is worth.
+    from prometheus_client.parser import text_string_to_metric_families  # noqa: PLC0415
+
+    values = defaultdict(list)
+    for line in text.splitlines():
+        if line.startswith(_NAMES) and len(line) <= _LONGEST:
+            with suppress(ValueError, IndexError, OverflowError):
+                for sample in (sample for family in text_string_to_metric_families(line) for sample in family.samples):
+                    if sample.name in _NAMES and math.isfinite(sample.value):
+                        values[sample.name].append(float(sample.value))
+    return values
 
 
 def read_log_load(log: Path, start: int) -> Load:

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from backproof.core.model import Arm, Record
-    from backproof.core.time_budget import Budget
+    from backproof.core.time_budget import TimeBudget
     from backproof.kit.serving import Serve
     from backproof.records.serving import Round
 
@@ -48,7 +48,7 @@ class RoundContext:
     """Its evidence."""
     logs: Path | None
     """The folder of its device logs."""
-    budget: Budget
+    budget: TimeBudget
     say: Callable[[str], None]
     keep: Callable[[str, Record], None]
     url: str = ""

@@ -13,7 +13,7 @@ from backproof.serving.testbed import Testbed
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from backproof.core.time_budget import Budget
+    from backproof.core.time_budget import TimeBudget
     from backproof.devices.protocol import Session
     from backproof.rundir.context import Context
 
@@ -21,12 +21,12 @@ if TYPE_CHECKING:
 def host_facts(ctx: Context) -> dict[str, str]:
     """Return the device's facts, and host and boot for every device: rounds of another place are not compared."""
     here = read_identity()
-    described = devices.get(ctx.settings.device).describe(Path(ctx.settings.python))
+    described = devices.get_device(ctx.settings.device).describe(Path(ctx.settings.python))
     return {"host": here.host, "boot_id": here.boot_id, **described}
 
 
 def make_testbed(
-    ctx: Context, folder: str, session: Session, *, budget: Budget, env: Mapping[str, str], model: str
+    ctx: Context, folder: str, session: Session, *, budget: TimeBudget, env: Mapping[str, str], model: str
 ) -> Testbed:
     """Return what all rounds of one command share."""
     return Testbed(
@@ -36,7 +36,7 @@ def make_testbed(
         env=env,
         facts=host_facts(ctx),
         session=session,
-        install=lambda arm: arms.installed(ctx, arm),
+        install=lambda arm: arms.install_arm(ctx, arm),
         budget=budget,
         say=ctx.say,
         folder=folder,

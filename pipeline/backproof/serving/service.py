@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from backproof.adapters.background import Running
+    from backproof.adapters.background import RunningProcess
     from backproof.kit.serving import Serve
 
 _HERE: Final = "127.0.0.1"
@@ -37,7 +37,7 @@ class Service:
     url: str
     origin: Literal["started", "url"]
     command: str
-    running: Running | None = None
+    running: RunningProcess | None = None
     log: Path | None = None
 
     @property
@@ -109,8 +109,8 @@ def start_service(
     """
     log = folder / "service.log"
     # Only the variables of the plan and the device are added to our environment.
-    environment = proc.environment({**env, "PYTHONUNBUFFERED": "1"})
-    with background.started(command, log=log, cwd=folder, env=environment) as running:
+    environment = proc.build_environment({**env, "PYTHONUNBUFFERED": "1"})
+    with background.start_process(command, log=log, cwd=folder, env=environment) as running:
         url = f"http://{_HERE}:{port}"
         service = Service(url=url, origin="started", command=running.command, running=running, log=log)
         _await_health(service, serve.health, serve.ready, say)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from backproof.records.serving import Round
@@ -14,9 +13,10 @@ from backproof.serving.round_context import RoundContext
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from contextlib import AbstractContextManager
+    from pathlib import Path
 
     from backproof.core.model import Arm, Evidence, Record
-    from backproof.core.time_budget import Budget
+    from backproof.core.time_budget import TimeBudget
     from backproof.devices.protocol import Session
     from backproof.rundir.ledger import Ledger
     from backproof.serving.round_context import RoundSpec
@@ -35,7 +35,7 @@ class Testbed:
     facts: Mapping[str, str]
     session: Session
     install: Callable[[Arm], AbstractContextManager[Mapping[str, str | None]]]
-    budget: Budget
+    budget: TimeBudget
     say: Callable[[str], None]
     url: str = ""
     folder: str = "rounds"
@@ -53,20 +53,19 @@ class Testbed:
         return done
 
     def _prepare_round(self, spec: RoundSpec, hashes: Mapping[str, str | None]) -> RoundContext:
-        device = self.session.environment(spec.arm, f"{spec.serve.id}-{spec.number}")
-        logs = device.get("ASCEND_PROCESS_LOG_PATH")
+        process = self.session.prepare_process(spec.arm, f"{spec.serve.id}-{spec.number}")
         place = self._place(spec)
-        earlier = self.ledger.read(f"{place}/round.json", Round)
+        earlier = self.ledger.read_record(f"{place}/round.json", Round)
         return RoundContext(
             spec=spec,
-            env={**self.env, **spec.serve.env, **device},
+            env={**self.env, **spec.serve.env, **process.env},
             python=self.python,
             words={"python": str(self.python), **self.words},
             digest=self._digest_inputs(spec, hashes),
             host=self.facts.get("host", ""),
             boot_id=self.facts.get("boot_id", ""),
             folder=self.ledger.stage_folder(place),
-            logs=Path(logs) if logs else None,
+            logs=process.logs,
             budget=self.budget,
             say=self.say,
             keep=self._keep_in(place),
@@ -79,7 +78,7 @@ class Testbed:
 
     def _keep_in(self, place: str) -> Callable[[str, Record], None]:
         def keep(name: str, record: Record) -> None:
-            self.ledger.write(f"{place}/{name}", record)
+            self.ledger.write_record(f"{place}/{name}", record)
 
         return keep
 
@@ -105,4 +104,6 @@ class Testbed:
         claim = f"what {spec.serve.id} showed on {spec.arm}, round {spec.number}"
         benchmarks = sorted(path.name for path in folder.glob("bench-*.json"))
         files = [folder / name for name in ("round.json", "service.log", "triage.json", *benchmarks)]
-        return tuple(self.ledger.evidence(path, claim=claim, command=done.command) for path in files if path.is_file())
+        return tuple(
+            self.ledger.register_evidence(path, claim=claim, command=done.command) for path in files if path.is_file()
+        )

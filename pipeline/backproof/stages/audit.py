@@ -6,15 +6,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from backproof.core.model import Outcome, Record, StageRole
-from backproof.core.plural import counted
+from backproof.core.plural import format_count
 from backproof.records.audit import AuditRecord
 from backproof.records.proof import StageResult
-from backproof.upstream.audit import examine
+from backproof.upstream.audit import examine_pull
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from backproof.adapters.github import Client
+    from backproof.adapters.github import GitHubClient
     from backproof.rundir.context import Context
     from backproof.upstream.audit import Subject
 
@@ -29,22 +29,22 @@ REUSABLE = False
 class Options:
     """The pull request to examine, and what the command line called it."""
 
-    client: Client
+    client: GitHubClient
     subject: Subject
     named: str
 
 
 def inputs(ctx: Context) -> Mapping[str, Any]:
-    return {"subject": ctx.option(Options).named}
+    return {"subject": ctx.read_options(Options).named}
 
 
 def run(ctx: Context) -> StageResult:
-    options = ctx.option(Options)
-    record = examine(options.client, options.subject)
+    options = ctx.read_options(Options)
+    record = examine_pull(options.client, options.subject)
     claim = f"what {record.repo}#{record.pull} was asked for and claims, at {record.head[:12]}"
-    evidence = ctx.keep(record, claim=claim, command=f"backproof audit {options.named}")
+    evidence = ctx.keep_record(record, claim=claim, command=f"backproof audit {options.named}")
     parts = {"request": record.requests, "claim": record.claims, "finding": record.findings}
-    sentence = ", ".join(counted(len(items), name) for name, items in parts.items())
+    sentence = ", ".join(format_count(len(items), name) for name, items in parts.items())
     return StageResult(
         stage=NAME, outcome=Outcome.PASS, sentence=sentence, evidence=(evidence,), findings=record.findings
     )

@@ -38,7 +38,7 @@ def inputs(ctx: Context) -> Mapping[str, Any]:
 
 
 def run(ctx: Context) -> StageResult:
-    options = ctx.option(Options)
+    options = ctx.read_options(Options)
     versions = read_versions(options.python or Path(ctx.settings.python))
     record = compare_host(ctx.plan.baseline, versions.readings, options.arguments)
     # An environment variable may hold a secret, and the file is for others to read.
@@ -46,6 +46,6 @@ def run(ctx: Context) -> StageResult:
         row.model_copy(update={"found": None if row.found is None else redact(row.found)}) for row in record.deviations
     )
     claim = "this host beside what the release was validated with"
-    command = f"backproof doctor --run {ctx.ledger.folder}"
-    evidence = ctx.keep(record.model_copy(update={"deviations": rows}), claim=claim, command=command)
+    command = f"backproof host doctor --run {ctx.ledger.folder}"
+    evidence = ctx.keep_record(record.model_copy(update={"deviations": rows}), claim=claim, command=command)
     return StageResult(stage=NAME, outcome=Outcome.PASS, sentence=record.sentence, evidence=(evidence,))

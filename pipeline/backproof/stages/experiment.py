@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from backproof import devices
-from backproof.core.model import Record, StageRole, worst
-from backproof.core.time_budget import Budget
+from backproof.core.model import Record, StageRole, worst_outcome
+from backproof.core.time_budget import TimeBudget
 from backproof.records.experiment import ExperimentsRecord
 from backproof.records.proof import StageResult
 from backproof.rundir import loaded_run
@@ -35,21 +35,21 @@ class Options:
 
     experiment: Experiment
     serve: Serve
-    budget: Budget = field(default_factory=Budget)
+    budget: TimeBudget = field(default_factory=TimeBudget)
     model: str = ""
 
 
 def inputs(ctx: Context) -> Mapping[str, Any]:
-    return {"experiment": ctx.option(Options).experiment.model_dump(mode="json")}
+    return {"experiment": ctx.read_options(Options).experiment.model_dump(mode="json")}
 
 
 def run(ctx: Context) -> StageResult:
-    options, baseline = ctx.option(Options), ctx.plan.baseline
+    options, baseline = ctx.read_options(Options), ctx.plan.baseline
     conduct.prepare_sides(options.experiment, options.serve, baseline.arguments)
     env = {**baseline.environment, **ctx.plan.verify.service.env}
     folder = ctx.ledger.stage_folder(f"{NAME}/{options.experiment.id}")
-    device = devices.get(ctx.settings.device)
-    with device.opened(Path(ctx.settings.python), folder, env) as session:
+    device = devices.get_device(ctx.settings.device)
+    with device.open_session(Path(ctx.settings.python), folder, env) as session:
         testbed = make_testbed(ctx, NAME, session, budget=options.budget.start(), env=env, model=options.model)
         record = conduct.conduct_experiment(testbed, options.experiment, options.serve, baseline.arguments)
     return _keep_result(ctx, record)
@@ -57,16 +57,18 @@ def run(ctx: Context) -> StageResult:
 
 def _keep_result(ctx: Context, record: ExperimentRecord) -> StageResult:
     """Keep the record: an earlier experiment of this id gives way; others stay while they have their evidence."""
-    command = f"backproof experiment {record.id} --run {ctx.ledger.folder}"
-    file = ctx.ledger.write(f"{NAME}/{record.id}/{NAME}.json", record)
-    own = ctx.ledger.evidence(file, claim=f"experiment {record.id}: {record.question}", command=command)
-    loaded = loaded_run.read(ctx.ledger, ctx.run, ctx.registry)
-    others = tuple(other for other in loaded.experiments if other.id != record.id and loaded.intact(other.evidence))
+    command = f"backproof host experiment {record.id} --run {ctx.ledger.folder}"
+    file = ctx.ledger.write_record(f"{NAME}/{record.id}/{NAME}.json", record)
+    own = ctx.ledger.register_evidence(file, claim=f"experiment {record.id}: {record.question}", command=command)
+    loaded = loaded_run.load_run(ctx.ledger, ctx.run, ctx.registry)
+    others = tuple(other for other in loaded.experiments if other.id != record.id and loaded.is_intact(other.evidence))
     every = (*others, record.model_copy(update={"evidence": (own, *record.evidence)}))
-    listed = ctx.keep(ExperimentsRecord(experiments=every), claim="every experiment of this run", command=command)
+    listed = ctx.keep_record(
+        ExperimentsRecord(experiments=every), claim="every experiment of this run", command=command
+    )
     return StageResult(
         stage=NAME,
-        outcome=worst(experiment.outcome for experiment in every),
+        outcome=worst_outcome(experiment.outcome for experiment in every),
         sentence="; ".join(f"{experiment.id}: {experiment.kind}, {experiment.sentence}" for experiment in every),
         evidence=(listed, *(item for experiment in every for item in experiment.evidence)),
     )

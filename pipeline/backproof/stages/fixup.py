@@ -25,7 +25,7 @@ REUSABLE = True
 
 
 def inputs(ctx: Context) -> Mapping[str, Any]:
-    picked = ctx.need(PickRecord)
+    picked = ctx.require_record(PickRecord)
     return {
         "head": picked.head,
         "fixups": [{**each.model_dump(), "sha256": sha256_of(ctx.kit / each.file)} for each in ctx.plan.fixup],
@@ -34,7 +34,7 @@ def inputs(ctx: Context) -> Mapping[str, Any]:
 
 
 def run(ctx: Context) -> StageResult:
-    picked = ctx.need(PickRecord)
+    picked = ctx.require_record(PickRecord)
     store = ctx.store
     landed: list[LandedFixup] = []
     head = picked.head
@@ -62,11 +62,11 @@ def _land(ctx: Context, store: Store, fixup: Fixup, head: str) -> LandedFixup:
 
 def _result(ctx: Context, store: Store, picked: PickRecord, record: FixupRecord) -> StageResult:
     command = "; ".join(f"fix-up {each.id}" for each in record.fixups) or "no fix-ups in the plan"
-    evidence = [ctx.keep(record, claim="what became of each fix-up", command=command)]
+    evidence = [ctx.keep_record(record, claim="what became of each fix-up", command=command)]
     mails = ctx.ledger.folder / NAME / PATCH_FILE
     mails.write_bytes(store.patch(picked.base, record.head))
     evidence.append(
-        ctx.ledger.evidence(
+        ctx.ledger.register_evidence(
             mails,
             claim="the whole backport, picks and fix-ups, as landed",
             command=f"git format-patch {picked.base[:12]}..{record.head[:12]}",

@@ -7,17 +7,17 @@ from typing import TYPE_CHECKING, Any
 
 from backproof.core.errors import PlanError
 from backproof.core.model import Arm, Finding, Outcome, Record, StageRole
-from backproof.core.plural import are, counted
+from backproof.core.plural import format_count, is_or_are
 from backproof.install import arms, patch
-from backproof.install.interpreter import probe
-from backproof.install.overlay import Session, undo_command
+from backproof.install.interpreter import probe_target
+from backproof.install.overlay import OverlaySession, format_undo_command
 from backproof.records.proof import FixupRecord, InstalledFile, InstallRecord, PickRecord, StageResult
 from backproof.rundir.ledger import now
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from backproof.install.interpreter import Probed
+    from backproof.install.interpreter import ProbeAnswer
     from backproof.install.patch import Patch
     from backproof.rundir.context import Context
 
@@ -29,29 +29,29 @@ REUSABLE = False
 
 
 def inputs(ctx: Context) -> Mapping[str, Any]:
-    fixed = ctx.need(FixupRecord)
+    fixed = ctx.require_record(FixupRecord)
     return {"tree": fixed.head_tree, "python": ctx.settings.python, "install": ctx.plan.install.model_dump(mode="json")}
 
 
 def run(ctx: Context) -> StageResult:
     plan = ctx.plan
-    asked = probe(Path(ctx.settings.python), distribution=plan.install.distribution, service=plan.verify.service)
-    patch.need_distribution(ctx, asked.facts)
-    the_patch = patch.read(ctx, asked.facts)
+    asked = probe_target(Path(ctx.settings.python), distribution=plan.install.distribution, service=plan.verify.service)
+    patch.require_distribution(ctx, asked.facts)
+    the_patch = patch.read_patch(ctx, asked.facts)
     if not the_patch.files:
         raise _nothing_to_install(ctx, the_patch)
     since = now()
-    session = _put(ctx, the_patch)
-    return _result(ctx, the_patch, asked, session, since=since)
+    session = _put_overlay(ctx, the_patch)
+    return _make_result(ctx, the_patch, asked, session, since=since)
 
 
-def _put(ctx: Context, the_patch: Patch) -> Session:
-    changes = arms.changes(ctx, the_patch, Arm.FIXED)
-    session = Session.open(the_patch.site, owner=str(ctx.ledger.folder))
+def _put_overlay(ctx: Context, the_patch: Patch) -> OverlaySession:
+    changes = arms.plan_arm_changes(ctx, the_patch, Arm.FIXED)
+    session = OverlaySession.open(the_patch.site, owner=str(ctx.ledger.folder))
     ctx.effects.callback(session.close)
-    session.take_out()
+    session.revert()
     session.held = False
-    session.put(changes, guards=the_patch.guards)
+    session.apply(changes, guards=the_patch.guards)
     if ctx.hold:
         session.hold()
     return session
@@ -65,13 +65,15 @@ def _nothing_to_install(ctx: Context, the_patch: Patch) -> PlanError:
     )
 
 
-def _result(ctx: Context, the_patch: Patch, asked: Probed, session: Session, *, since: str) -> StageResult:
-    record = _record(ctx, the_patch, since=since)
-    command = f"backproof install --run {ctx.ledger.folder}"
+def _make_result(
+    ctx: Context, the_patch: Patch, asked: ProbeAnswer, session: OverlaySession, *, since: str
+) -> StageResult:
+    record = _make_record(ctx, the_patch, since=since)
+    command = f"backproof run {ctx.ledger.folder} --only install"
     evidence = (
-        ctx.keep(record, claim="each file of the patch in site-packages, before and after", command=command),
-        ctx.ledger.evidence(
-            ctx.ledger.write(f"{NAME}/distribution.json", asked.facts),
+        ctx.keep_record(record, claim="each file of the patch in site-packages, before and after", command=command),
+        ctx.ledger.register_evidence(
+            ctx.ledger.write_record(f"{NAME}/distribution.json", asked.facts),
             claim="the interpreter and the installed distribution",
             command=asked.command,
         ),
@@ -82,13 +84,15 @@ def _result(ctx: Context, the_patch: Patch, asked: Probed, session: Session, *, 
     if session.warning:
         findings.append(Finding(severity="warning", text=session.warning))
     if ctx.hold:
-        findings.append(Finding(severity="note", text=f"left in place: {undo_command(session.owner)} takes it out"))
+        findings.append(
+            Finding(severity="note", text=f"left in place: {format_undo_command(session.owner)} takes it out")
+        )
     return StageResult(
-        stage=NAME, outcome=Outcome.PASS, sentence=_sentence(record), evidence=evidence, findings=tuple(findings)
+        stage=NAME, outcome=Outcome.PASS, sentence=_write_sentence(record), evidence=evidence, findings=tuple(findings)
     )
 
 
-def _record(ctx: Context, the_patch: Patch, *, since: str) -> InstallRecord:
+def _make_record(ctx: Context, the_patch: Patch, *, since: str) -> InstallRecord:
     first = the_patch.facts.distributions[0]
     return InstallRecord(
         mode=ctx.plan.install.mode,
@@ -102,8 +106,8 @@ def _record(ctx: Context, the_patch: Patch, *, since: str) -> InstallRecord:
             InstalledFile(
                 path=each.path,
                 installed=str(the_patch.site / each.installed),
-                before=each.sha256(Arm.BASE),
-                after=each.sha256(Arm.FIXED),
+                before=each.hash_on(Arm.BASE),
+                after=each.hash_on(Arm.FIXED),
             )
             for each in the_patch.files
         ),
@@ -112,8 +116,8 @@ def _record(ctx: Context, the_patch: Patch, *, since: str) -> InstallRecord:
     )
 
 
-def _sentence(record: InstallRecord) -> str:
+def _write_sentence(record: InstallRecord) -> str:
     held = ", left in place" if record.held else ""
     left = f"; {len(record.outside)} not installed by the distribution" if record.outside else ""
     count = len(record.files)
-    return f"{counted(count, 'file')} of the patch {are(count)} in {record.distribution} {record.version} ({record.mode}{held}){left}"
+    return f"{format_count(count, 'file')} of the patch {is_or_are(count)} in {record.distribution} {record.version} ({record.mode}{held}){left}"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from backproof.adapters.git import Source, Store, write_pick
 from backproof.core.errors import HostError, PlanError
 from backproof.core.model import Evidence, Finding, Outcome, Record, StageRole
-from backproof.core.plural import counted
+from backproof.core.plural import format_count
 from backproof.history.branches import find_reconstruction, read_reconstructed
 from backproof.history.path_filter import dropper
 from backproof.history.picks import Simulation, Simulator
@@ -129,10 +129,12 @@ def _pick_one(
 
 def _result(ctx: Context, store: Store, record: PickRecord, last: Simulation) -> StageResult:
     command = f"git cherry-pick -x {' '.join(commit.source[:12] for commit in record.commits)} on {record.base[:12]}"
-    evidence = [ctx.keep(record, claim=f"what became of each picked commit on {record.branch}", command=command)]
+    evidence = [ctx.keep_record(record, claim=f"what became of each picked commit on {record.branch}", command=command)]
     if record.conflicts:
         text = ctx.ledger.write_text(f"{NAME}/conflict.diff", _show_conflicts(store, record, last))
-        evidence.append(ctx.ledger.evidence(text, claim="the conflicting hunks, with the common base", command=command))
+        evidence.append(
+            ctx.ledger.register_evidence(text, claim="the conflicting hunks, with the common base", command=command)
+        )
     if record.commits[-1].outcome in {PickOutcome.CONFLICT, PickOutcome.MERGE_COMMIT}:
         return _stopped(record, tuple(evidence))
     store.set_ref("base", record.base)
@@ -141,7 +143,7 @@ def _result(ctx: Context, store: Store, record: PickRecord, last: Simulation) ->
     patch = ctx.ledger.folder / NAME / "pick.mbox"
     patch.write_bytes(store.patch(record.base, record.head))
     evidence.append(
-        ctx.ledger.evidence(
+        ctx.ledger.register_evidence(
             patch,
             claim="the picked commits as landed",
             command=f"git format-patch {record.base[:12]}..{record.head[:12]}",
@@ -167,7 +169,9 @@ def _upstream(ctx: Context, store: Store, record: PickRecord) -> tuple[Evidence,
     file = ctx.ledger.folder / NAME / UPSTREAM_FILE
     file.write_bytes(b"".join(mails))
     command = " && ".join(f"git format-patch --stdout -1 {sha[:12]}" for sha in parents)
-    return (ctx.ledger.evidence(file, claim="the commits as they are upstream, drops included", command=command),)
+    return (
+        ctx.ledger.register_evidence(file, claim="the commits as they are upstream, drops included", command=command),
+    )
 
 
 def _stopped(record: PickRecord, evidence: tuple[Evidence, ...]) -> StageResult:
@@ -176,7 +180,9 @@ def _stopped(record: PickRecord, evidence: tuple[Evidence, ...]) -> StageResult:
         sentence = f"{last.wanted} is a merge commit: say which parent is the main line with [pick] mainline, or pick its parts"
     else:
         listed = "; ".join(f"{each.path} ({each.kind})" for each in record.conflicts)
-        sentence = f"{last.wanted} conflicts on {record.branch} in {counted(len(record.conflicts), 'file')}: {listed}"
+        sentence = (
+            f"{last.wanted} conflicts on {record.branch} in {format_count(len(record.conflicts), 'file')}: {listed}"
+        )
     findings = tuple(Finding(severity="fail", text=each.kind, where=each.path) for each in record.conflicts)
     return StageResult(stage=NAME, outcome=Outcome.PERSON, sentence=sentence, evidence=evidence, findings=findings)
 
@@ -200,5 +206,7 @@ def _landed(record: PickRecord, evidence: tuple[Evidence, ...]) -> StageResult:
             evidence=evidence,
             findings=tuple(findings),
         )
-    sentence = f"{', '.join(parts)} on {record.branch} at {record.base[:12]}: {counted(len(record.changes), 'file')}"
+    sentence = (
+        f"{', '.join(parts)} on {record.branch} at {record.base[:12]}: {format_count(len(record.changes), 'file')}"
+    )
     return StageResult(stage=NAME, outcome=Outcome.PASS, sentence=sentence, evidence=evidence, findings=tuple(findings))

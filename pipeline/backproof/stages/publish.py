@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 from backproof.core.model import Outcome, Record, StageRole
 from backproof.records.proof import StageResult
 from backproof.records.publish import PublishRecord
-from backproof.upstream.publish import publish
+from backproof.upstream.publish import post_comment
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from backproof.adapters.github import Client
+    from backproof.adapters.github import GitHubClient
     from backproof.rundir.context import Context
     from backproof.upstream.publish import Prepared
 
@@ -28,7 +28,7 @@ REUSABLE = False
 class Options:
     """What was prepared, and who posts it."""
 
-    client: Client
+    client: GitHubClient
     prepared: Prepared
 
 
@@ -37,9 +37,9 @@ def inputs(ctx: Context) -> Mapping[str, Any]:
 
 
 def run(ctx: Context) -> StageResult:
-    options = ctx.option(Options)
-    record = publish(options.client, options.prepared)
+    options = ctx.read_options(Options)
+    record = post_comment(options.client, options.prepared)
     claim = f"the comment was {record.action} at {record.url}"
-    evidence = ctx.keep(record, claim=claim, command="backproof publish --publish")
+    evidence = ctx.keep_record(record, claim=claim, command="backproof publish --publish")
     sentence = f"{record.action} {record.url}"
     return StageResult(stage=NAME, outcome=Outcome.PASS, sentence=sentence, evidence=(evidence,))

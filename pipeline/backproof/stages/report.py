@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from backproof.core.model import Outcome, Record, StageRole
 from backproof.records.proof import ReportRecord, StageResult
 from backproof.report import junit, render
+from backproof.report.view import RunView
 from backproof.rundir import loaded_run
 from backproof.verdict import run_verdict
 
@@ -35,20 +36,20 @@ def inputs(ctx: Context) -> Mapping[str, Any]:
 
 
 def run(ctx: Context) -> StageResult:
-    loaded = loaded_run.read(ctx.ledger, loaded_run.before_report(ctx.run, ctx.registry), ctx.registry)
-    loaded = replace(loaded, run=run_verdict.judged(loaded))
+    loaded = loaded_run.load_run(ctx.ledger, loaded_run.before_report(ctx.run, ctx.registry), ctx.registry)
+    loaded = replace(loaded, run=run_verdict.judge_run(loaded))
     texts = {
-        "comment.md": render.comment(loaded, ctx.plan),
-        "report.html": render.page(loaded, ctx.plan),
-        "junit.xml": junit.report(loaded),
+        "comment.md": render.render_comment(loaded, ctx.plan),
+        "report.html": render.render_page(loaded, ctx.plan),
+        "junit.xml": junit.render_junit(RunView(loaded=loaded)),
     }
     ctx.say(loaded.run.sentence)
     command = "backproof report"
     files = [
-        ctx.ledger.evidence(ctx.ledger.write_text(name, text), claim=_CLAIMS[name], command=command)
+        ctx.ledger.register_evidence(ctx.ledger.write_text(name, text), claim=_CLAIMS[name], command=command)
         for name, text in texts.items()
     ]
     record = ReportRecord(sentence=loaded.run.sentence, files=tuple(texts))
-    files.append(ctx.keep(record, claim="which files tell of the run", command=command))
+    files.append(ctx.keep_record(record, claim="which files tell of the run", command=command))
     sentence = f"wrote {', '.join(texts)}: {loaded.run.sentence}"
     return StageResult(stage=NAME, outcome=Outcome.PASS, sentence=sentence, evidence=tuple(files))

@@ -1,6 +1,6 @@
 """Serves the model of the plan under load, arm by arm. Not part of every run: an hour of a device host is costly.
 
-`backproof serve-check` runs it; it counts for level 4 when the device's inventory says that there was a device.
+`backproof host serve` runs it; it counts for level 4 when the device's inventory says that there was a device.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from backproof import devices
 from backproof.core.errors import PlanError
 from backproof.core.model import Arm, Finding, Record, StageRole
-from backproof.core.time_budget import Budget
+from backproof.core.time_budget import TimeBudget
 from backproof.records.proof import FixupRecord, InstallRecord, PickRecord, StageResult
 from backproof.records.serving import ServeRecord
 from backproof.serving.check import check_serving
@@ -40,16 +40,16 @@ class Options:
     only: str | None = None
     which: tuple[Arm, ...] = (Arm.BASE, Arm.FIXED)
     changes: Mapping[str, Any] = field(default_factory=dict)
-    budget: Budget = field(default_factory=Budget)
+    budget: TimeBudget = field(default_factory=TimeBudget)
     seed: int = 0
     model: str = ""
 
 
 def inputs(ctx: Context) -> Mapping[str, Any]:
-    options = ctx.option(Options)
-    picked = ctx.need(PickRecord)
-    fixed = ctx.need(FixupRecord)
-    installed = ctx.need(InstallRecord)
+    options = ctx.read_options(Options)
+    picked = ctx.require_record(PickRecord)
+    fixed = ctx.require_record(FixupRecord)
+    installed = ctx.require_record(InstallRecord)
     return {
         "trees": [picked.base_tree, picked.head_tree, fixed.head_tree],
         "target": installed.model_dump(mode="json", exclude={"held"}),
@@ -63,10 +63,10 @@ def inputs(ctx: Context) -> Mapping[str, Any]:
 
 
 def run(ctx: Context) -> StageResult:
-    options = ctx.option(Options)
-    device = devices.get(ctx.settings.device)
+    options = ctx.read_options(Options)
+    device = devices.get_device(ctx.settings.device)
     env = {**ctx.plan.baseline.environment, **ctx.plan.verify.service.env}
-    with device.opened(Path(ctx.settings.python), ctx.ledger.stage_folder(NAME), env) as session:
+    with device.open_session(Path(ctx.settings.python), ctx.ledger.stage_folder(NAME), env) as session:
         testbed = make_testbed(ctx, NAME, session, budget=options.budget.start(), env=env, model=options.model)
         records = [
             check_serving(testbed, serve, _choose_arguments(ctx, serve), options.which, seed=options.seed)
@@ -81,7 +81,7 @@ def _choose_tables(ctx: Context) -> tuple[Serve, ...]:
     Raises:
         PlanError: there is none.
     """
-    options = ctx.option(Options)
+    options = ctx.read_options(Options)
     tables = tuple(serve for serve in ctx.plan.serve if options.only in {None, serve.id})
     if not tables:
         raise PlanError(
@@ -107,10 +107,10 @@ def _merge_records(records: Sequence[ServeRecord]) -> ServeRecord:
 
 def _keep_result(ctx: Context, record: ServeRecord) -> StageResult:
     outcome, sentence = judge.outcome(record.cases)
-    whole = ctx.keep(
+    whole = ctx.keep_record(
         record,
         claim="every round under load: arm, steps, outputs, first fault",
-        command=f"backproof serve-check --run {ctx.ledger.folder}",
+        command=f"backproof host serve --run {ctx.ledger.folder}",
     )
     findings = tuple(Finding(severity="note", text=f"not run: {why}") for why in record.not_run)
     return StageResult(

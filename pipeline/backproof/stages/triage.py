@@ -30,20 +30,20 @@ _LOGS = re.compile(r"(?P<name>.+)\.logs\.(?P<number>\d+)")
 def inputs(ctx: Context) -> Mapping[str, Any]:
     return {
         "plan": ctx.plan.triage.model_dump(mode="json") if ctx.plan.triage else None,
-        "logs": {str(path): sha256_of(path) for path in _files(ctx)},
+        "logs": {str(path): sha256_of(path) for path in _find_files(ctx)},
     }
 
 
 def run(ctx: Context) -> StageResult:
     if ctx.plan.triage is None:
-        return _skipped("the plan expects no first scene")
-    if not _files(ctx):
-        return _skipped(f"the device {ctx.settings.device} wrote no logs: there is no first scene to compare")
-    found = triage(_folders(ctx))
-    return _result(ctx, found)
+        return _skip_stage("the plan expects no first fault")
+    if not _find_files(ctx):
+        return _skip_stage(f"the device {ctx.settings.device} wrote no logs: there is no first fault to compare")
+    found = triage(_find_folders(ctx))
+    return _make_result(ctx, found)
 
 
-def _folders(ctx: Context) -> list[Path]:
+def _find_folders(ctx: Context) -> list[Path]:
     """The newest log folder of each process on `base`."""
     latest: dict[str, tuple[int, Path]] = {}
     for path in (ctx.ledger.folder / ctx.registry.name_of(ValidateRecord) / Arm.BASE.value).glob("*.logs.*"):
@@ -53,35 +53,35 @@ def _folders(ctx: Context) -> list[Path]:
     return sorted(path for _, path in latest.values())
 
 
-def _files(ctx: Context) -> list[Path]:
-    found = (path for folder in _folders(ctx) for path in folder.rglob("*"))
+def _find_files(ctx: Context) -> list[Path]:
+    found = (path for folder in _find_folders(ctx) for path in folder.rglob("*"))
     return sorted(path for path in found if path.is_file() and not path.is_symlink())
 
 
-def _skipped(why: str) -> StageResult:
+def _skip_stage(why: str) -> StageResult:
     return StageResult(stage=NAME, outcome=Outcome.SKIP, sentence=why)
 
 
-def _result(ctx: Context, found: TriageResult) -> StageResult:
-    command = f"backproof triage {' '.join(str(each.relative_to(ctx.ledger.folder)) for each in _folders(ctx))}"
+def _make_result(ctx: Context, found: TriageResult) -> StageResult:
+    command = f"backproof triage {' '.join(str(each.relative_to(ctx.ledger.folder)) for each in _find_folders(ctx))}"
     evidence = (
-        ctx.keep(found, claim="what failed first on base", command=command),
-        ctx.ledger.evidence(
-            ctx.ledger.write_text(f"{NAME}/triage.md", markdown.render(found)),
+        ctx.keep_record(found, claim="what failed first on base", command=command),
+        ctx.ledger.register_evidence(
+            ctx.ledger.write_text(f"{NAME}/triage.md", markdown.render_markdown(found)),
             claim="the same for people",
             command=command,
         ),
     )
-    outcome, sentence = judge(found, kind=ctx.plan.triage.kind if ctx.plan.triage else "")
-    where = f"{found.first_scene.file}:{found.first_scene.line}" if found.first_scene else ""
+    outcome, sentence = judge_kind(found, kind=ctx.plan.triage.kind if ctx.plan.triage else "")
+    where = f"{found.first_fault.file}:{found.first_fault.line}" if found.first_fault else ""
     finding = Finding(severity="note", text=found.verdict, where=where)
     return StageResult(stage=NAME, outcome=outcome, sentence=sentence, evidence=evidence, findings=(finding,))
 
 
-def judge(found: TriageResult, *, kind: str) -> tuple[Outcome, str]:
+def judge_kind(found: TriageResult, *, kind: str) -> tuple[Outcome, str]:
     """The fault of the plan was reproduced on base, or we cannot say that it was."""
-    if found.first_scene is None:
-        return Outcome.INCONCLUSIVE, f"base shows no first scene, the plan expects {kind}: not reproduced"
-    if found.first_scene.kind != kind:
-        return Outcome.INCONCLUSIVE, f"base failed first with {found.first_scene.kind}, the plan expects {kind}"
+    if found.first_fault is None:
+        return Outcome.INCONCLUSIVE, f"base shows no first fault, the plan expects {kind}: not reproduced"
+    if found.first_fault.kind != kind:
+        return Outcome.INCONCLUSIVE, f"base failed first with {found.first_fault.kind}, the plan expects {kind}"
     return Outcome.PASS, f"base failed first with {kind}, as the plan expects"

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from backproof import devices
 from backproof.core.errors import PlanError
 from backproof.core.model import Arm, Finding, Record, StageRole
-from backproof.devices.lent_packages import carried
+from backproof.devices.lent_packages import link_packages
 from backproof.install import arms
 from backproof.records.proof import FixupRecord, InstallRecord, PickRecord, StageResult
 from backproof.records.upstream_tests import UpstreamRecord
@@ -36,23 +36,23 @@ REUSABLE = True
 
 
 def inputs(ctx: Context) -> Mapping[str, Any]:
-    fixed = ctx.need(FixupRecord)
-    installed = ctx.need(InstallRecord)
+    fixed = ctx.require_record(FixupRecord)
+    installed = ctx.require_record(InstallRecord)
     return {
         "tree": fixed.head_tree,
         "target": installed.model_dump(mode="json", exclude={"held"}),
         "python": ctx.settings.python,
-        "facts": devices.get(ctx.settings.device).describe(Path(ctx.settings.python)),
+        "facts": devices.get_device(ctx.settings.device).describe(Path(ctx.settings.python)),
         "tests": _require_table(ctx).model_dump(mode="json"),
     }
 
 
 def run(ctx: Context) -> StageResult:
-    device = devices.get(ctx.settings.device)
+    device = devices.get_device(ctx.settings.device)
     python, folder = Path(ctx.settings.python), ctx.ledger.stage_folder(NAME)
     root = _export_tests(ctx, _require_table(ctx), folder / "root")
     env = {**ctx.plan.baseline.environment, **ctx.plan.verify.service.env}
-    with device.opened(python, folder, env) as session:
+    with device.open_session(python, folder, env) as session:
         tests = [_run_arm(ctx, session, env, root, arm) for arm in (Arm.BASE, Arm.FIXED)]
         record = UpstreamRecord(
             device_facts=device.describe(python),
@@ -79,7 +79,7 @@ def _export_tests(ctx: Context, wanted: UpstreamTests, root: Path) -> Path:
 
     Nothing else of the repository lies beside them: a package folder there would be found before the installed target.
     """
-    fixed = ctx.need(FixupRecord)
+    fixed = ctx.require_record(FixupRecord)
     whole = root.with_name("tree")
     for stale in (root, whole):
         shutil.rmtree(stale, ignore_errors=True)
@@ -102,13 +102,13 @@ def _run_arm(ctx: Context, session: Session, env: Mapping[str, str], root: Path,
     wanted = _require_table(ctx)
     work = ctx.ledger.stage_folder(f"{NAME}/{arm}")
     ctx.say(f"    arm {arm}: {len(wanted.select)} selections of the target's own tests")
-    with arms.installed(ctx, arm) as hashes:
+    with arms.install_arm(ctx, arm) as hashes:
         test_job = TestJob(
             python=Path(ctx.settings.python),
             env=env,
             root=root,
             work=work,
-            carried=carried(work.parent),
+            carried=link_packages(work.parent),
             files=tuple(hashes),
             select=wanted.select,
             timeout=wanted.timeout,
@@ -118,7 +118,7 @@ def _run_arm(ctx: Context, session: Session, env: Mapping[str, str], root: Path,
             test_job=test_job,
             arm=arm,
             hashes=hashes,
-            logs=lambda name: session.environment(arm, name),
+            prepare=lambda name: session.prepare_process(arm, name),
             say=ctx.say,
         )
         tests = run_arm(job)
@@ -128,16 +128,16 @@ def _run_arm(ctx: Context, session: Session, env: Mapping[str, str], root: Path,
 def _collect_evidence(ctx: Context, work: Path, arm: Arm) -> tuple[Evidence, ...]:
     files = sorted(path for path in work.iterdir() if path.is_file() and path.suffix in {".xml", ".jsonl", ".log"})
     claim = f"what the target's own tests showed on {arm}"
-    return tuple(ctx.ledger.evidence(path, claim=claim, command=f"pytest on {arm}") for path in files)
+    return tuple(ctx.ledger.register_evidence(path, claim=claim, command=f"pytest on {arm}") for path in files)
 
 
 def _keep_result(ctx: Context, record: UpstreamRecord) -> StageResult:
     outcome, sentence = compare.judge_tests(record.arms, record.compared, record.spoiled)
     merged = ctx.ledger.write_text(f"{NAME}/junit.xml", compare.build_junit(record.arms, record.compared))
-    command = f"backproof upstream-tests --run {ctx.ledger.folder}"
+    command = f"backproof host upstream-tests --run {ctx.ledger.folder}"
     evidence = [
-        ctx.keep(record, claim="each of the target's own tests on base and fixed", command=command),
-        ctx.ledger.evidence(merged, claim="the same as JUnit, a suite per arm", command=command),
+        ctx.keep_record(record, claim="each of the target's own tests on base and fixed", command=command),
+        ctx.ledger.register_evidence(merged, claim="the same as JUnit, a suite per arm", command=command),
         *(item for arm in record.arms for item in arm.evidence),
     ]
     return StageResult(

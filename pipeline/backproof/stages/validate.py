@@ -10,7 +10,7 @@ from backproof import devices
 from backproof.core.errors import PlanError, TargetError
 from backproof.core.model import Arm, Outcome, Record, StageRole
 from backproof.devices.check_result import CheckResult
-from backproof.devices.check_run import Answer, Bench, Job, run_batch, run_check
+from backproof.devices.check_run import CheckEnvironment, CheckJob, CompletedCheck, run_batch, run_check
 from backproof.install import arms
 from backproof.records.proof import (
     INVENTORY_FILE,
@@ -40,136 +40,145 @@ REUSABLE = True
 
 
 def inputs(ctx: Context) -> Mapping[str, Any]:
-    picked = ctx.need(PickRecord)
-    fixed = ctx.need(FixupRecord)
-    installed = ctx.need(InstallRecord)
+    picked = ctx.require_record(PickRecord)
+    fixed = ctx.require_record(FixupRecord)
+    installed = ctx.require_record(InstallRecord)
     return {
         "trees": [picked.base_tree, picked.head_tree, fixed.head_tree],
         "target": installed.model_dump(mode="json", exclude={"held", "since"}),
         "python": ctx.settings.python,
         "device": ctx.settings.device,
-        "facts": devices.get(ctx.settings.device).describe(Path(ctx.settings.python)),
+        "facts": devices.get_device(ctx.settings.device).describe(Path(ctx.settings.python)),
         "checks": [each.model_dump(mode="json") for each in ctx.plan.check],
-        "emulator": ctx.plan.emulator.model_dump(mode="json") if ctx.plan.emulator else None,
+        "operators": ctx.plan.emulator.model_dump(mode="json") if ctx.plan.emulator else None,
         "service": ctx.plan.verify.service.model_dump(mode="json"),
         "files": {path.relative_to(ctx.kit).as_posix(): sha256_of(path) for path in sorted(ctx.kit.rglob("*.py"))},
     }
 
 
 def run(ctx: Context) -> StageResult:
-    device = devices.get(ctx.settings.device)
+    device = devices.get_device(ctx.settings.device)
     python = Path(ctx.settings.python)
     facts = device.describe(python)
     cases: list[Case] = []
-    limits: dict[str, None] = {}
-    with device.opened(python, ctx.ledger.stage_folder(NAME), ctx.plan.verify.service.env) as session:
+    limits = dict.fromkeys(device.LIMITS)
+    with device.open_session(python, ctx.ledger.stage_folder(NAME), ctx.plan.verify.service.env) as session:
         for arm in Arm:
-            with arms.installed(ctx, arm) as hashes:
-                for case, said in _arm(ctx, device, session, arm, hashes):
+            with arms.install_arm(ctx, arm) as hashes:
+                for case, said in _run_arm(ctx, device, session, arm, hashes):
                     cases.append(case)
                     limits |= dict.fromkeys(said)
         if spoiled := session.spoiled():
-            cases = [_spoiled(case, spoiled) for case in cases]
-        kept = _inventory(ctx, session)
+            cases = [_spoil_case(case, spoiled) for case in cases]
+        kept = _keep_inventory(ctx, session)
     record = ValidateRecord(device=device.NAME, device_facts=facts, cases=tuple(cases), limits=tuple(limits))
-    return _result(ctx, record, kept)
+    return _make_result(ctx, record, kept)
 
 
-def _spoiled(case: Case, why: str) -> Case:
+def _spoil_case(case: Case, why: str) -> Case:
     """What a bad card showed says nothing about the backport: ERROR, whatever it was, never FAIL."""
     return case.model_copy(update={"verdict": "error", "sentence": f"{case.sentence}; but {why}"})
 
 
-def _inventory(ctx: Context, session: Session) -> list[Evidence]:
+def _keep_inventory(ctx: Context, session: Session) -> list[Evidence]:
     """What the device says of itself, from the same host and boot as the results; none for an emulator."""
     if session.inventory is None:
         return []
-    kept = [(ctx.ledger.write(f"{NAME}/{INVENTORY_FILE}", session.inventory), "the device, its driver and its runtime")]
+    kept = [
+        (
+            ctx.ledger.write_record(f"{NAME}/{INVENTORY_FILE}", session.inventory),
+            "the device, its driver and its runtime",
+        )
+    ]
     if session.details is not None:
-        kept.append((ctx.ledger.write(f"{NAME}/hardware.json", session.details), "all that the host said of itself"))
-    return [ctx.ledger.evidence(file, claim=claim, command="npu-smi info") for file, claim in kept]
+        kept.append(
+            (ctx.ledger.write_record(f"{NAME}/hardware.json", session.details), "all that the host said of itself")
+        )
+    return [ctx.ledger.register_evidence(file, claim=claim, command=session.command) for file, claim in kept]
 
 
-def _arm(
+def _run_arm(
     ctx: Context, device: Device, session: Session, arm: Arm, hashes: Mapping[str, str | None]
 ) -> list[tuple[Case, tuple[str, ...]]]:
     subjects = [
         judge.Subject(check=check, model=model, arm=arm, expected=expected)
         for check in ctx.plan.check
-        for model, expected in device.variants(ctx.plan, check).items()
+        for model, expected in check.expected_under(device.models(ctx.plan)).items()
     ]
     if not subjects:
         raise PlanError(
             f"the plan has no check for the device {device.NAME}",
-            why="no [check.expect.<model>] table is meant for it",
+            why=f"its checks have no {device.WORDS.expected_in}",
             next_step=f"add one to plan.toml, or choose another --device than {device.NAME}",
         )
     ctx.say(f"    arm {arm}: {len(subjects)} cases")
-    answers = _answers(ctx, device, session, subjects, tuple(hashes))
-    return [_case(ctx, subject, answer, hashes) for subject, answer in zip(subjects, answers, strict=True)]
+    answers = _run_checks(ctx, device, session, subjects, tuple(hashes))
+    return [_judge_answer(ctx, subject, answer, hashes) for subject, answer in zip(subjects, answers, strict=True)]
 
 
-def _answers(
+def _run_checks(
     ctx: Context, device: Device, session: Session, subjects: Sequence[judge.Subject], files: Sequence[str]
-) -> list[Answer | TargetError]:
+) -> list[CompletedCheck | TargetError]:
     arm = subjects[0].arm
-    bench = Bench(
+    environment = CheckEnvironment(
         python=Path(ctx.settings.python),
         env=ctx.plan.verify.service.env,
         kit=ctx.kit,
-        device=device.NAME,
+        device=device,
         arm=arm,
         files=files,
         work=ctx.ledger.stage_folder(NAME) / arm.value,
     )
     jobs = [
-        Job(
+        CheckJob(
             name=f"{each.check.id}.{each.model}",
             check=each.check,
-            emulator=device.request(ctx.kit, ctx.plan, each.model),
+            operators=device.request(ctx.kit, ctx.plan, each.model),
         )
         for each in subjects
     ]
     if device.FORKS:
-        return run_batch(bench, jobs, parallel=device.PARALLEL)
-    return [_alone(bench, job, session) for job in jobs]
+        return run_batch(environment, jobs, parallel=device.PARALLEL)
+    return [_run_alone(environment, job, session) for job in jobs]
 
 
-def _alone(bench: Bench, job: Job, session: Session) -> Answer | TargetError:
+def _run_alone(environment: CheckEnvironment, job: CheckJob, session: Session) -> CompletedCheck | TargetError:
     try:
         # Device logs of its own for each process: an earlier one's fault must not be taken for this one's.
-        return run_check(replace(bench, env={**bench.env, **session.environment(bench.arm, job.name)}), job)
+        return run_check(
+            replace(environment, env={**environment.env, **session.prepare_process(environment.arm, job.name).env}), job
+        )
     except TargetError as error:
         return error
 
 
-def _case(
-    ctx: Context, subject: judge.Subject, answer: Answer | TargetError, hashes: Mapping[str, str | None]
+def _judge_answer(
+    ctx: Context, subject: judge.Subject, answer: CompletedCheck | TargetError, hashes: Mapping[str, str | None]
 ) -> tuple[Case, tuple[str, ...]]:
     if isinstance(answer, TargetError):
-        return _broken(ctx, subject, answer, hashes), ()
+        return _judge_broken(ctx, subject, answer, hashes), ()
     claim = f"what {subject.check.id} showed on {subject.arm} under {subject.model}"
-    evidence = ctx.ledger.evidence(answer.file, claim=claim, command=answer.command)
+    evidence = ctx.ledger.register_evidence(answer.file, claim=claim, command=answer.command)
     case = judge.case(subject, answer.result, hashes=hashes, evidence=[evidence])
     ctx.say(f"      {case.sentence} ({case.steps - case.steps_failed} of {case.steps} steps pass)")
     return case, answer.result.limits
 
 
-def _broken(ctx: Context, subject: judge.Subject, error: TargetError, hashes: Mapping[str, str | None]) -> Case:
+def _judge_broken(ctx: Context, subject: judge.Subject, error: TargetError, hashes: Mapping[str, str | None]) -> Case:
     """A process that left no result is an ERROR of this case; the other cases still run."""
     ctx.say(f"      {error.what}")
     path = ctx.ledger.write_text(f"{NAME}/{subject.arm}/{subject.check.id}.{subject.model}.error.txt", f"{error}\n")
-    evidence = ctx.ledger.evidence(path, claim=error.what, command=f"check {subject.check.id}")
+    evidence = ctx.ledger.register_evidence(path, claim=error.what, command=f"check {subject.check.id}")
     result = CheckResult(schema=2, nonce="", error={"what": f"{error.what}: {error.why}"})
     return judge.case(subject, result, hashes=hashes, evidence=[evidence])
 
 
-def _result(ctx: Context, record: ValidateRecord, kept: list[Evidence]) -> StageResult:
+def _make_result(ctx: Context, record: ValidateRecord, kept: list[Evidence]) -> StageResult:
     outcome, sentence = judge.outcome(record.cases)
-    whole = ctx.keep(
+    whole = ctx.keep_record(
         record,
         claim="every case: check, model, arm, expected and observed",
-        command=f"backproof validate --run {ctx.ledger.folder}",
+        command=f"backproof run {ctx.ledger.folder} --only validate",
     )
     evidence: list[Evidence] = [whole, *kept, *(each for case in record.cases for each in case.evidence)]
     return StageResult(stage=NAME, outcome=Outcome(outcome), sentence=sentence, evidence=tuple(evidence))

@@ -8,23 +8,23 @@ from typing import TYPE_CHECKING, Any
 
 from backproof import devices
 from backproof.core.errors import HostError, PlanError
-from backproof.core.model import Arm, Evidence, Outcome, Record, StageRole, worst
-from backproof.core.plural import counted
-from backproof.devices.check_run import Bench, Job, run_check
+from backproof.core.model import Arm, Evidence, Outcome, Record, StageRole, worst_outcome
+from backproof.core.plural import format_count
+from backproof.devices.check_run import CheckEnvironment, CheckJob, run_check
 from backproof.install import overlay, patch, stale_code
-from backproof.install.interpreter import probe
-from backproof.install.overlay.journal import file_hash
+from backproof.install.interpreter import probe_target
+from backproof.install.overlay.journal import hash_file
 from backproof.records.proof import Claim, FixupRecord, InstallRecord, PickRecord, StageResult, VerifyRecord
 from backproof.verdict import judge
-from backproof.verdict.claims.complete import complete
-from backproof.verdict.claims.loaded import Wanted, loaded
-from backproof.verdict.claims.reached import ReachRecord, Seen, Subject, claim, reach
+from backproof.verdict.claims.complete import judge_complete
+from backproof.verdict.claims.loaded import Wanted, judge_loaded
+from backproof.verdict.claims.reached import ReachRecord, Seen, Subject, compute_reach, judge_reached
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from backproof.devices.check_result import CheckResult
-    from backproof.install.interpreter import Probed, ProbeFacts
+    from backproof.install.interpreter import ProbeAnswer, ProbeFacts
     from backproof.install.patch import Patch
     from backproof.kit.plan import Check
     from backproof.rundir.context import Context
@@ -43,19 +43,21 @@ class FoundFiles(Record):
 
 
 def inputs(ctx: Context) -> Mapping[str, Any]:
-    fixed = ctx.need(FixupRecord)
+    fixed = ctx.require_record(FixupRecord)
     return {"tree": fixed.head_tree, "python": ctx.settings.python, "verify": ctx.plan.verify.model_dump(mode="json")}
 
 
 def run(ctx: Context) -> StageResult:
-    record = ctx.need(InstallRecord)
+    record = ctx.require_record(InstallRecord)
     _require_target(ctx, record)
-    the_patch = patch.read(ctx)
+    the_patch = patch.read_patch(ctx)
     _need_patch(ctx, record)
-    first = _loaded(ctx, the_patch, record)
-    second = _complete(ctx, record)
-    third = _reached(ctx, the_patch, record, may_run=worst((first.outcome, second.outcome)) is Outcome.PASS)
-    return _result(ctx, VerifyRecord(arm=record.arm, claims=(first, second, third)))
+    first = _claim_loaded(ctx, the_patch, record)
+    second = _claim_complete(ctx, record)
+    third = _claim_reached(
+        ctx, the_patch, record, may_run=worst_outcome((first.outcome, second.outcome)) is Outcome.PASS
+    )
+    return _make_result(ctx, VerifyRecord(arm=record.arm, claims=(first, second, third)))
 
 
 def _require_target(ctx: Context, record: InstallRecord) -> None:
@@ -71,41 +73,41 @@ def _require_target(ctx: Context, record: InstallRecord) -> None:
 
 def _need_patch(ctx: Context, record: InstallRecord) -> None:
     """After a run the overlay is out again: that says nothing about the backport, so it must not read as a failure."""
-    untouched = all(file_hash(Path(each.installed)) == each.before for each in record.files)
-    if untouched and overlay.owner_of(Path(record.location)) != str(ctx.ledger.folder):
+    untouched = all(hash_file(Path(each.installed)) == each.before for each in record.files)
+    if untouched and overlay.find_owner(Path(record.location)) != str(ctx.ledger.folder):
         raise PlanError(
             f"{ctx.plan.install.distribution}: the patch is not in the target",
             why="every file is the release's own, and no overlay of this run is in place: it was taken out again",
-            next_step=f"put it in first: `backproof install --run {ctx.ledger.folder}`, then verify",
+            next_step=f"put it in first: `backproof run {ctx.ledger.folder} --only install`, then verify",
         )
 
 
-def _loaded(ctx: Context, the_patch: Patch, record: InstallRecord) -> Claim:
-    wanted = _wanted(ctx, the_patch, record)
-    asked = _probe(ctx, {name: each.path for name, each in wanted.items()})
-    file = ctx.ledger.write(f"{NAME}/probe.json", asked.facts)
-    evidence = ctx.ledger.evidence(
+def _claim_loaded(ctx: Context, the_patch: Patch, record: InstallRecord) -> Claim:
+    wanted = _list_wanted(ctx, the_patch, record)
+    asked = _probe_target(ctx, {name: each.path for name, each in wanted.items()})
+    file = ctx.ledger.write_record(f"{NAME}/probe.json", asked.facts)
+    evidence = ctx.ledger.register_evidence(
         file, claim="what the import system of the target would load, and why", command=asked.command
     )
-    more = [*stale_code.not_built_again(record), *stale_code.older_processes(asked.facts, record)]
-    return loaded(asked.facts, wanted, more=more, evidence=(evidence,))
+    more = [*stale_code.find_stale_libraries(record), *stale_code.find_older_processes(asked.facts, record)]
+    return judge_loaded(asked.facts, wanted, more=more, evidence=(evidence,))
 
 
-def _wanted(ctx: Context, the_patch: Patch, record: InstallRecord) -> dict[str, Wanted]:
+def _list_wanted(ctx: Context, the_patch: Patch, record: InstallRecord) -> dict[str, Wanted]:
     """The modules of the patch, and those that the plan names beyond it: these must be as their RECORD says."""
     site = the_patch.site
     found = {
-        each.module: Wanted(path=each.path, installed=str(site / each.installed), sha256=each.sha256(record.arm))
+        each.module: Wanted(path=each.path, installed=str(site / each.installed), sha256=each.hash_on(record.arm))
         for each in the_patch.files
         if each.module
     }
     for name in ctx.plan.verify.modules:
         if name not in found:
-            found[name] = _beyond(the_patch, name)
+            found[name] = _find_beyond(the_patch, name)
     return found
 
 
-def _beyond(the_patch: Patch, name: str) -> Wanted:
+def _find_beyond(the_patch: Patch, name: str) -> Wanted:
     stem = name.replace(".", "/")
     files = the_patch.installed.files
     path = next((each for each in (f"{stem}.py", f"{stem}/__init__.py") if each in files), None)
@@ -117,12 +119,12 @@ def _beyond(the_patch: Patch, name: str) -> Wanted:
         )
     place = the_patch.site / path
     # RECORD may leave a hash out; then the place alone is checked, and a file that is gone must not read as deleted.
-    return Wanted(path=path, installed=str(place), sha256=files[path] or file_hash(place) or "no file")
+    return Wanted(path=path, installed=str(place), sha256=files[path] or hash_file(place) or "no file")
 
 
-def _probe(ctx: Context, modules: dict[str, str]) -> Probed:
+def _probe_target(ctx: Context, modules: dict[str, str]) -> ProbeAnswer:
     plan = ctx.plan
-    return probe(
+    return probe_target(
         Path(ctx.settings.python),
         distribution=plan.install.distribution,
         service=plan.verify.service,
@@ -130,15 +132,17 @@ def _probe(ctx: Context, modules: dict[str, str]) -> Probed:
     )
 
 
-def _complete(ctx: Context, record: InstallRecord) -> Claim:
-    found = {each.path: file_hash(Path(each.installed)) for each in record.files}
-    file = ctx.ledger.write(f"{NAME}/installed.json", FoundFiles(files=found))
-    command = f"sha256sum of the {counted(len(found), 'file')} of the patch in site-packages"
-    evidence = ctx.ledger.evidence(file, claim="each file of the patch as it is in the target", command=command)
-    return complete(record.files, found, evidence=(evidence,))
+def _claim_complete(ctx: Context, record: InstallRecord) -> Claim:
+    found = {each.path: hash_file(Path(each.installed)) for each in record.files}
+    file = ctx.ledger.write_record(f"{NAME}/installed.json", FoundFiles(files=found))
+    command = f"sha256sum of the {format_count(len(found), 'file')} of the patch in site-packages"
+    evidence = ctx.ledger.register_evidence(
+        file, claim="each file of the patch as it is in the target", command=command
+    )
+    return judge_complete(record.files, found, evidence=(evidence,))
 
 
-def _reached(ctx: Context, the_patch: Patch, record: InstallRecord, *, may_run: bool) -> Claim:
+def _claim_reached(ctx: Context, the_patch: Patch, record: InstallRecord, *, may_run: bool) -> Claim:
     if not ctx.plan.verify.reach:
         return Claim(name="reached", sentence="not asked for: the plan has no verify.reach", outcome=Outcome.SKIP)
     if not may_run:
@@ -150,21 +154,21 @@ def _reached(ctx: Context, the_patch: Patch, record: InstallRecord, *, may_run: 
     for name in ctx.plan.verify.reach:
         check = next(each for each in ctx.plan.check if each.id == name)
         try:
-            result, made = _run(ctx, record, check)
+            result, made = _trace_check(ctx, record, check)
         except HostError as error:
-            return _untold(ctx, error.what, error.why, tuple(evidence))
+            return _claim_error(ctx, error.what, error.why, tuple(evidence))
         evidence.append(made)
         if strange := _not_usable(result, record):
-            return _untold(ctx, f"check {name}: {strange}", "so it says nothing about the lines", tuple(evidence))
-        seen.add(result)
-    return _judged(ctx, the_patch, record, seen, tuple(evidence))
+            return _claim_error(ctx, f"check {name}: {strange}", "so it says nothing about the lines", tuple(evidence))
+        seen.add_result(result)
+    return _judge_reach(ctx, the_patch, record, seen, tuple(evidence))
 
 
-def _run(ctx: Context, record: InstallRecord, check: Check) -> tuple[CheckResult, Evidence]:
+def _trace_check(ctx: Context, record: InstallRecord, check: Check) -> tuple[CheckResult, Evidence]:
     """One check on the fixed arm with line coverage, under its first variant that must pass."""
-    device = devices.get(ctx.settings.device)
-    variants = device.variants(ctx.plan, check)
-    variant = next((name for name, each in variants.items() if each.of(record.arm) == "pass"), None)
+    device = devices.get_device(ctx.settings.device)
+    variants = check.expected_under(device.models(ctx.plan))
+    variant = next((name for name, each in variants.items() if each.for_arm(record.arm) == "pass"), None)
     if variant is None:
         raise PlanError(
             f"verify.reach: {check.id} has nothing that must pass on {record.arm} on the device {device.NAME}",
@@ -172,27 +176,29 @@ def _run(ctx: Context, record: InstallRecord, check: Check) -> tuple[CheckResult
             next_step="name another check in verify.reach, or another --device",
         )
     ctx.say(f"    which lines {check.id} reaches, under {variant}")
-    bench = Bench(
+    environment = CheckEnvironment(
         python=Path(ctx.settings.python),
         env=ctx.plan.verify.service.env,
         kit=ctx.kit,
-        device=device.NAME,
+        device=device,
         arm=record.arm,
         files=[each.installed for each in record.files],
         work=ctx.ledger.stage_folder(NAME) / "reach",
     )
-    job = Job(
+    job = CheckJob(
         name=f"{check.id}.{variant}",
-        check=_narrowed(ctx, check),
-        emulator=device.request(ctx.kit, ctx.plan, variant),
+        check=_narrow_check(ctx, check),
+        operators=device.request(ctx.kit, ctx.plan, variant),
         cover=True,
     )
-    found = run_check(bench, job)
-    made = ctx.ledger.evidence(found.file, claim=f"what {check.id} executed and launched", command=found.command)
+    found = run_check(environment, job)
+    made = ctx.ledger.register_evidence(
+        found.file, claim=f"what {check.id} executed and launched", command=found.command
+    )
     return found.result, made
 
 
-def _narrowed(ctx: Context, check: Check) -> Check:
+def _narrow_check(ctx: Context, check: Check) -> Check:
     """The part of a check that the plan chose for tracing."""
     both = [f"({each})" for each in (check.select, ctx.plan.verify.reach_select) if each]
     return check.model_copy(update={"select": " and ".join(both) or None})
@@ -208,13 +214,15 @@ def _not_usable(result: CheckResult, record: InstallRecord) -> str:
     return f"other code was loaded: {', '.join(wrong)}" if wrong else ""
 
 
-def _untold(ctx: Context, what: str, why: str, evidence: tuple[Evidence, ...]) -> Claim:
+def _claim_error(ctx: Context, what: str, why: str, evidence: tuple[Evidence, ...]) -> Claim:
     file = ctx.ledger.write_text(f"{NAME}/reached.error.txt", f"{what}: {why}\n")
-    made = ctx.ledger.evidence(file, claim=what, command=_command(ctx))
+    made = ctx.ledger.register_evidence(file, claim=what, command=_verify_command(ctx))
     return Claim(name="reached", sentence=f"{what}: {why}", outcome=Outcome.ERROR, evidence=(*evidence, made))
 
 
-def _judged(ctx: Context, the_patch: Patch, record: InstallRecord, seen: Seen, evidence: tuple[Evidence, ...]) -> Claim:
+def _judge_reach(
+    ctx: Context, the_patch: Patch, record: InstallRecord, seen: Seen, evidence: tuple[Evidence, ...]
+) -> Claim:
     subjects = [
         Subject(
             path=each.path,
@@ -225,33 +233,33 @@ def _judged(ctx: Context, the_patch: Patch, record: InstallRecord, seen: Seen, e
         for each in the_patch.files
         if (after := each.content[record.arm]) is not None and each.installed.endswith(".py")
     ]
-    found = reach(subjects, seen, checks=ctx.plan.verify.reach, same_python=_same_python(the_patch.facts))
-    made = _written(ctx, found)
-    return claim(found, evidence=(made, *evidence))
+    found = compute_reach(subjects, seen, checks=ctx.plan.verify.reach, same_python=_same_python(the_patch.facts))
+    made = _write_reach(ctx, found)
+    return judge_reached(found, evidence=(made, *evidence))
 
 
 def _same_python(facts: ProbeFacts) -> bool:
     return tuple(facts.interpreter.version.split(".")[:2]) == tuple(str(each) for each in sys.version_info[:2])
 
 
-def _written(ctx: Context, found: ReachRecord) -> Evidence:
-    return ctx.ledger.evidence(
-        ctx.ledger.write(f"{NAME}/reached.json", found),
+def _write_reach(ctx: Context, found: ReachRecord) -> Evidence:
+    return ctx.ledger.register_evidence(
+        ctx.ledger.write_record(f"{NAME}/reached.json", found),
         claim="each changed line of code, and how it was reached",
-        command=_command(ctx),
+        command=_verify_command(ctx),
     )
 
 
-def _command(ctx: Context) -> str:
-    return f"backproof verify --run {ctx.ledger.folder}"
+def _verify_command(ctx: Context) -> str:
+    return f"backproof run {ctx.ledger.folder} --only verify"
 
 
-def _result(ctx: Context, record: VerifyRecord) -> StageResult:
+def _make_result(ctx: Context, record: VerifyRecord) -> StageResult:
     asked = [each for each in record.claims if each.outcome is not Outcome.SKIP]
-    whole = ctx.keep(record, claim="the three claims: loaded, complete, reached", command=_command(ctx))
+    whole = ctx.keep_record(record, claim="the three claims: loaded, complete, reached", command=_verify_command(ctx))
     return StageResult(
         stage=NAME,
-        outcome=worst(each.outcome for each in asked),
+        outcome=worst_outcome(each.outcome for each in asked),
         sentence="; ".join(f"{each.name}: {each.sentence}" for each in record.claims),
         evidence=(whole, *(each for claim in record.claims for each in claim.evidence)),
         findings=tuple(each for claim in record.claims for each in claim.findings),

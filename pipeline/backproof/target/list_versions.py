@@ -22,12 +22,12 @@ def main(arguments: list[str]) -> int:
     nonce, *wanted = arguments
     # A script's folder is put first on the path; the service would not have it.
     sys.path[:] = [each for each in sys.path if not each or Path(each).resolve() != Path(__file__).resolve().parent]
-    found = {module: _described(module, name) for module, _, name in (each.partition("=") for each in wanted)}
+    found = {module: _describe_package(module, name) for module, _, name in (each.partition("=") for each in wanted)}
     print(nonce, json.dumps({"python": sys.version.split()[0], "packages": found}))
     return 0
 
 
-def _described(module: str, distribution: str) -> dict[str, Any]:
+def _describe_package(module: str, distribution: str) -> dict[str, Any]:
     try:
         version: str | None = metadata.version(distribution)
         why = ""
@@ -45,13 +45,13 @@ def _described(module: str, distribution: str) -> dict[str, Any]:
         "version": version,
         "why": why,
         "file": str(origin),
-        "sha256": _hash([origin]),
+        "sha256": _hash_file([origin]),
         "libraries": len(libraries),
-        "libraries_sha256": _hash(libraries) if libraries else None,
+        "libraries_sha256": _hash_file(libraries) if libraries else None,
     }
 
 
-def _hash(paths: list[Path]) -> str:
+def _hash_file(paths: list[Path]) -> str:
     """One hash over files; several are taken with their names, for a swap of two is a change."""
     if len(paths) == 1:
         with paths[0].open("rb") as stream:

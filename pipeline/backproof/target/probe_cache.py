@@ -56,21 +56,21 @@ def _by_time(data: bytes, origin: str) -> tuple[bool, str]:
 
 def _is_code_of(data: bytes, source: bytes, origin: str) -> bool:
     try:
-        return bool(_shape(marshal.loads(data)) == _shape(compile(source, origin, "exec", dont_inherit=True)))  # noqa: S302
+        return bool(_code_shape(marshal.loads(data)) == _code_shape(compile(source, origin, "exec", dont_inherit=True)))  # noqa: S302
     except Exception:  # noqa: BLE001 - a damaged file: an import would fail on it
         return False
 
 
-def _shape(value: Any) -> Any:
+def _code_shape(value: Any) -> Any:
     """A code object as comparable data; 1, 1.0 and True stay apart, the name of the file does not count."""
     if isinstance(value, CodeType):
         lines = list(value.co_lines()) if hasattr(value, "co_lines") else value.co_lnotab
         names = (value.co_name, value.co_names, value.co_varnames, value.co_freevars, value.co_cellvars)
         counts = (value.co_argcount, value.co_posonlyargcount, value.co_kwonlyargcount, value.co_flags)
-        consts = tuple(_shape(each) for each in value.co_consts)
+        consts = tuple(_code_shape(each) for each in value.co_consts)
         return (value.co_code, names, counts, value.co_firstlineno, lines, consts)
     if isinstance(value, tuple):
-        return tuple(_shape(each) for each in value)
+        return tuple(_code_shape(each) for each in value)
     if isinstance(value, frozenset):
-        return "frozenset", sorted(repr(_shape(each)) for each in value)
+        return "frozenset", sorted(repr(_code_shape(each)) for each in value)
     return type(value).__name__, repr(value)

@@ -12,26 +12,26 @@ from typing import Any
 
 
 def facts(name: str) -> list[dict[str, Any]]:
-    wanted = _normal(name)
+    wanted = _normal_name(name)
     found, seen = [], set()
     for each in importlib.metadata.distributions():
         folder = Path(str(getattr(each, "_path", "")))
-        if str(folder) not in seen and _normal(_stem(folder)) == wanted:
+        if str(folder) not in seen and _normal_name(_record_stem(folder)) == wanted:
             seen.add(str(folder))
-            found.append(_one(each, folder))
+            found.append(_describe_distribution(each, folder))
     return found
 
 
-def _stem(folder: Path) -> str:
+def _record_stem(folder: Path) -> str:
     """The name part of demo-1.0.dist-info or demo.egg-info: a broken installation has no metadata to ask."""
     return re.split(r"-|\.(?:dist|egg)-info$", folder.name)[0]
 
 
-def _normal(name: str) -> str:
+def _normal_name(name: str) -> str:
     return re.sub(r"[-_.]+", "-", name).lower()
 
 
-def _one(distribution: importlib.metadata.Distribution, folder: Path) -> dict[str, Any]:
+def _describe_distribution(distribution: importlib.metadata.Distribution, folder: Path) -> dict[str, Any]:
     direct = _direct_url(distribution)
     points = list(distribution.entry_points)
     return {
@@ -41,8 +41,8 @@ def _one(distribution: importlib.metadata.Distribution, folder: Path) -> dict[st
         "editable": bool(direct.get("dir_info", {}).get("editable")) or _is_development(folder),
         "origin": str(direct.get("url", "")),
         "installer": (distribution.read_text("INSTALLER") or "").strip(),
-        "record_sha256": _sha256(folder / "RECORD"),
-        "metadata_sha256": _sha256(folder / "METADATA"),
+        "record_sha256": _read_sha256(folder / "RECORD"),
+        "metadata_sha256": _read_sha256(folder / "METADATA"),
         "scripts": sorted(each.name for each in points if each.group == "console_scripts"),
         "entry_points": sorted(f"{each.group}: {each.name} = {each.value}" for each in points),
     }
@@ -60,10 +60,10 @@ def _is_development(folder: Path) -> bool:
     """`setup.py develop` leaves no direct_url.json but a record inside the checkout; later tools leave a .pth."""
     homes = (sysconfig.get_path("purelib"), sysconfig.get_path("platlib"))
     in_checkout = folder.name.endswith(".egg-info") and str(folder.parent) not in homes
-    return in_checkout or any(folder.parent.glob("__editable__." + _stem(folder) + "-*.pth"))
+    return in_checkout or any(folder.parent.glob("__editable__." + _record_stem(folder) + "-*.pth"))
 
 
-def _sha256(path: Path) -> str:
+def _read_sha256(path: Path) -> str:
     try:
         return hashlib.sha256(path.read_bytes()).hexdigest()
     except OSError:

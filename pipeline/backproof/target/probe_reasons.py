@@ -22,9 +22,9 @@ def why(place: str, launch: str) -> tuple[str, str]:
     first = _first_entry(place, real, launch)
     if first:
         return first
-    if real in _reals((os.environ.get("PYTHONPATH") or "").split(os.pathsep)):
+    if real in _real_paths((os.environ.get("PYTHONPATH") or "").split(os.pathsep)):
         return "PYTHONPATH", place
-    if real in _reals(site_folders()):
+    if real in _real_paths(site_folders()):
         return "site-packages", place
     line = _pth_of(real)
     if line:
@@ -45,7 +45,7 @@ def _first_entry(place: str, real: str, launch: str) -> tuple[str, str] | None:
     return None
 
 
-def _reals(places: Iterable[str]) -> set[str]:
+def _real_paths(places: Iterable[str]) -> set[str]:
     return {os.path.realpath(each) for each in places if each}
 
 

@@ -30,36 +30,36 @@ def entry(place: str, launch: str) -> dict[str, str]:
 def module(name: str, path: str, launch: str) -> dict[str, Any]:
     """All that is known of one module: who wins, who loses, what is compiled."""
     problems: list[str] = []
-    spec, finder = _resolve(name, problems)
-    winner = _copy(name, spec, finder, launch) if spec is not None else None
+    spec, finder = _resolve_module(name, problems)
+    winner = _describe_copy(name, spec, finder, launch) if spec is not None else None
     others: list[dict[str, Any]] = []
-    for place, other in _everywhere(name):
+    for place, other in _search_everywhere(name):
         known = [winner, *others] if winner else others
-        if not any(_same(other.origin, each["origin"]) for each in known):
-            others.append(_copy(name, other, place, launch))
+        if not any(_is_same(other.origin, each["origin"]) for each in known):
+            others.append(_describe_copy(name, other, place, launch))
     loaded = str(getattr(sys.modules.get(name), "__file__", "") or "")
     return {"name": name, "path": path, "winner": winner, "others": others, "loaded": loaded, "problems": problems}
 
 
-def _resolve(name: str, problems: list[str]) -> tuple[Spec | None, Any]:
+def _resolve_module(name: str, problems: list[str]) -> tuple[Spec | None, Any]:
     """The spec that an import would get, and its finder: the specs of the parents stand for the parents."""
     search: list[str] | None = None
     spec, finder = None, None
     parts = name.split(".")
     for count in range(1, len(parts) + 1):
-        spec, finder = _first(".".join(parts[:count]), search, problems)
+        spec, finder = _first_finder(".".join(parts[:count]), search, problems)
         if spec is None:
             return None, None
         if count < len(parts):
             _warn_of_moved_path(spec, problems)
-            search = _locations(spec)
+            search = _search_locations(spec)
             if search is None:
                 problems.append(f"{spec.name} is no package: {spec.origin}")
                 return None, None
     return spec, finder
 
 
-def _first(name: str, search: list[str] | None, problems: list[str]) -> tuple[Spec | None, Any]:
+def _first_finder(name: str, search: list[str] | None, problems: list[str]) -> tuple[Spec | None, Any]:
     for finder in sys.meta_path:
         try:
             inside = finder is importlib.machinery.PathFinder and search is not None
@@ -72,7 +72,7 @@ def _first(name: str, search: list[str] | None, problems: list[str]) -> tuple[Sp
     return None, None
 
 
-def _locations(spec: Spec) -> list[str] | None:
+def _search_locations(spec: Spec) -> list[str] | None:
     found = spec.submodule_search_locations
     if found is None:
         return None
@@ -81,7 +81,7 @@ def _locations(spec: Spec) -> list[str] | None:
 
 def _warn_of_moved_path(spec: Spec, problems: list[str]) -> None:
     """A package that changes its own __path__ sends its submodules elsewhere; only an import would tell where."""
-    source = _data(spec)
+    source = _read_data(spec)
     if b"__path__" in source and _names_path(source):
         problems.append(f"{spec.origin} uses its own __path__: once imported, its submodules can come from elsewhere")
 
@@ -95,7 +95,7 @@ def _names_path(source: bytes) -> bool:
     return any(isinstance(each, ast.Name) and each.id == "__path__" for each in nodes)
 
 
-def _everywhere(name: str) -> Iterator[tuple[Any, Spec]]:
+def _search_everywhere(name: str) -> Iterator[tuple[Any, Spec]]:
     """Every copy that one entry of sys.path alone, or one other finder alone, would give."""
     for place in sys.path:
         spec = alone(name, place)
@@ -103,17 +103,17 @@ def _everywhere(name: str) -> Iterator[tuple[Any, Spec]]:
             yield place, spec
     for finder in sys.meta_path:
         if finder not in _OWN:
-            spec = _chain(name, finder.find_spec)
+            spec = _finder_chain(name, finder.find_spec)
             if spec is not None:
                 yield finder, spec
 
 
 def alone(name: str, place: str) -> Spec | None:
     """What a sys.path of this one entry would give."""
-    return _chain(name, lambda part, search: _in_folders(part, search or [place or "."]))
+    return _finder_chain(name, lambda part, search: _in_folders(part, search or [place or "."]))
 
 
-def _chain(name: str, find: Find) -> Spec | None:
+def _finder_chain(name: str, find: Find) -> Spec | None:
     search: list[str] | None = None
     spec = None
     parts = name.split(".")
@@ -125,7 +125,7 @@ def _chain(name: str, find: Find) -> Spec | None:
             return None
         if spec is None:
             return None
-        search = _locations(spec)
+        search = _search_locations(spec)
         if search is None and count < len(parts):
             return None
     return spec if spec is not None and spec.loader is not None and spec.origin else None
@@ -157,9 +157,9 @@ def _finder_of(folder: str) -> Any:
     return None
 
 
-def _copy(name: str, spec: Spec, finder: Any, launch: str) -> dict[str, Any]:
-    data = _data(spec)
-    kind, detail, place = _reason(name, spec, finder, launch)
+def _describe_copy(name: str, spec: Spec, finder: Any, launch: str) -> dict[str, Any]:
+    data = _read_data(spec)
+    kind, detail, place = _give_reason(name, spec, finder, launch)
     return {
         "origin": spec.origin or "",
         "sha256": hashlib.sha256(data).hexdigest() if data or _is_empty_file(spec) else "",
@@ -171,27 +171,27 @@ def _copy(name: str, spec: Spec, finder: Any, launch: str) -> dict[str, Any]:
     }
 
 
-def _reason(name: str, spec: Spec, finder: Any, launch: str) -> tuple[str, str, str]:
+def _give_reason(name: str, spec: Spec, finder: Any, launch: str) -> tuple[str, str, str]:
     """Why this copy: the entry of sys.path that holds it, or the finder that knows it."""
     if isinstance(finder, str):
         return (*reasons.why(finder, launch), finder)
     if finder in _OWN:
         for place in sys.path:
             there = alone(name, place)
-            if there is not None and _same(there.origin, spec.origin):
+            if there is not None and _is_same(there.origin, spec.origin):
                 return (*reasons.why(place, launch), place)
         # PathFinder found it in a folder that the finder of a parent named.
-        finder = _first(name.partition(".")[0], None, [])[1]
+        finder = _first_finder(name.partition(".")[0], None, [])[1]
     if finder is None or finder in _OWN:
         return "unknown", "", ""
     return "finder", reasons.where_from(finder), ""
 
 
-def _same(one: str | None, other: str | None) -> bool:
+def _is_same(one: str | None, other: str | None) -> bool:
     return bool(one) and bool(other) and os.path.realpath(str(one)) == os.path.realpath(str(other))
 
 
-def _data(spec: Spec) -> bytes:
+def _read_data(spec: Spec) -> bytes:
     """What the loader would hand to the compiler."""
     try:
         return bytes(spec.loader.get_data(spec.origin))  # type: ignore[union-attr]

@@ -27,9 +27,9 @@ def main(arguments: list[str]) -> int:
     die_with_caller()
     try:
         if len(arguments) == 2 and arguments[0] == "--batch":
-            _several(Path(arguments[1]))
+            _run_several(Path(arguments[1]))
         elif len(arguments) == 1:
-            _one(Path(arguments[0]))
+            _run_one(Path(arguments[0]))
         else:
             print("usage: run_check.py REQUEST.json | --batch BATCH.json", file=sys.stderr)
             return 3
@@ -39,14 +39,14 @@ def main(arguments: list[str]) -> int:
     return 0
 
 
-def _one(path: Path) -> None:
-    from backproof_target.request import read
-    from backproof_target.session import run
+def _run_one(path: Path) -> None:
+    from backproof_target.request import read_request
+    from backproof_target.session import run_session
 
-    run(read(path))
+    run_session(read_request(path))
 
 
-def _several(path: Path) -> None:
+def _run_several(path: Path) -> None:
     from backproof_target.batch import read_jobs, run_all
 
     run_all(*read_jobs(path))

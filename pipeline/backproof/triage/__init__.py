@@ -1,4 +1,4 @@
-"""Names the first scene of an NPU failure, not its echo. See docs/triage.md."""
+"""Names the first fault of an NPU failure, not a secondary error. See docs/triage.md."""
 
 from backproof.records.triage import TriageResult
 from backproof.triage.engine import triage

@@ -14,12 +14,12 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Final, cast
 
 from backproof.core.plain_text import escape_line
-from backproof.triage.inputs import NOT_LOGS, Source, is_archive, is_binary, join
+from backproof.triage.inputs import NOT_LOGS, Source, is_archive, is_binary, join_label
 
 if TYPE_CHECKING:
     from io import BufferedIOBase
 
-    from backproof.triage.inputs import Found
+    from backproof.triage.inputs import LogFiles
 
 MAX_UNPACKED: Final = 16 << 30
 """Bytes that all archives together may unpack to: a bomb ends here."""
@@ -28,50 +28,50 @@ PACKED: Final = frozenset({".gz", ".bz2", ".xz"})
 _BLOCK: Final = 64 << 10
 
 
-def read(found: Found, raw: IO[bytes], name: str, label: str) -> None:
+def read_archive(found: LogFiles, raw: IO[bytes], name: str, label: str) -> None:
     """An archive's members, or the one file that a compressed file holds."""
     try:
         if is_archive(name):
-            members(found, raw, label)
+            unpack_members(found, raw, label)
         else:
-            unpack(found, plain(raw, Path(name).suffix.lower()), label)
+            unpack_stream(found, open_plain(raw, Path(name).suffix.lower()), label)
     except BROKEN as error:
-        found.notes.append(f"could not read {label}: {error}")
+        found.unread.append(f"could not read {label}: {error}")
 
 
-def plain(raw: IO[bytes], suffix: str) -> BufferedIOBase:
+def open_plain(raw: IO[bytes], suffix: str) -> BufferedIOBase:
     """The plain bytes of a compressed stream; reading them may fail."""
     if suffix == ".gz":
         return gzip.GzipFile(fileobj=raw)
     return bz2.BZ2File(raw) if suffix == ".bz2" else lzma.LZMAFile(raw)
 
 
-def members(found: Found, raw: IO[bytes], label: str) -> None:
+def unpack_members(found: LogFiles, raw: IO[bytes], label: str) -> None:
     """Members in their order; their names are labels only, the bytes go to files that we name."""
     with tarfile.open(fileobj=raw, mode="r:*") as archive:
         for member in archive:
-            name = join(label, _clean(member.name))
+            name = join_label(label, _clean_name(member.name))
             stream = archive.extractfile(member) if member.isreg() else None
             if stream is None:
                 if not member.isdir():
-                    found.notes.append(f"did not read {name}: not a regular file")
+                    found.unread.append(f"did not read {name}: not a regular file")
                 continue
             suffix = Path(member.name).suffix.lower()
             if NOT_LOGS.search(suffix):
-                found.left_out.append(name)
+                found.leave_out(name)
             elif suffix in PACKED and not is_archive(member.name):
-                unpack(found, plain(stream, suffix), name)
+                unpack_stream(found, open_plain(stream, suffix), name)
             else:
-                unpack(found, cast("BufferedIOBase", stream), name)
+                unpack_stream(found, cast("BufferedIOBase", stream), name)
 
 
-def _clean(name: str) -> str:
+def _clean_name(name: str) -> str:
     """A member's name as a label: no climbing, no control characters."""
     parts = [part for part in name.replace("\\", "/").split("/") if part not in {"", ".", ".."}]
     return escape_line("/".join(parts))[:300] or "unnamed"
 
 
-def unpack(found: Found, stream: BufferedIOBase, label: str) -> None:
+def unpack_stream(found: LogFiles, stream: BufferedIOBase, label: str) -> None:
     """Writes a stream to a file of ours; what was read before an error counts."""
     target, size = found.folder() / f"{len(found.sources):06d}", 0
     try:
@@ -81,13 +81,13 @@ def unpack(found: Found, stream: BufferedIOBase, label: str) -> None:
                 size += out.write(block)
                 found.unpacked += len(block)
         if found.unpacked >= MAX_UNPACKED:
-            found.notes.append(f"{label} was cut: the archives unpack to more than {MAX_UNPACKED >> 30} GiB")
+            found.unread.append(f"{label} was cut: the archives unpack to more than {MAX_UNPACKED >> 30} GiB")
     except BROKEN as error:
-        found.notes.append(f"{label} ends early, {size} bytes could be read: {error}")
+        found.unread.append(f"{label} ends early, {size} bytes could be read: {error}")
     with target.open("rb") as written:
         binary = is_binary(written.read(1024))
     if binary:
-        found.left_out.append(label)
+        found.leave_out(label)
         target.unlink()
     else:
         found.sources.append(Source(label=label, path=target, size=size))

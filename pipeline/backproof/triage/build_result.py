@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from typing import TYPE_CHECKING, Final, Literal
 
-from backproof.core.plural import counted
-from backproof.records.triage import FirstScene, Point, Pointer, RankCount, Shape, TriageResult
+from backproof.core.plural import format_count
+from backproof.records.triage import FirstFault, Point, Pointer, RankCount, Shape, TriageResult
 from backproof.triage import codes, correlate, events, roles, scan, timestamps
+from backproof.triage.conclude import COLLECT, draw_conclusion
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -15,10 +16,10 @@ if TYPE_CHECKING:
     from backproof.records.codes import Code
     from backproof.records.triage import Server
     from backproof.triage.choose_fault import Choice, Confidence
-    from backproof.triage.collect import Tally
+    from backproof.triage.collect import FileSummary
     from backproof.triage.events import Event, Process, World
-    from backproof.triage.inputs import Source
-    from backproof.triage.roles import Settled
+    from backproof.triage.inputs import LogFiles, Source
+    from backproof.triage.roles import ClassifiedEvent
     from backproof.triage.rules import RuleBook
 
 _NUMBERED: Final = 64 << 20
@@ -30,214 +31,219 @@ _SHAPES: Final = 50
 _TEXT: Final = 400
 
 
-class Answer:
-    """Collects what the parts of the answer share: the records, their lines, the first scene."""
+class ResultBuilder:
+    """Collects what the parts of the answer share: the records, their lines, the first fault."""
 
     def __init__(
-        self, sources: Sequence[Source], tallies: Sequence[Tally], world: World, choice: Choice, book: RuleBook
+        self, sources: Sequence[Source], summaries: Sequence[FileSummary], world: World, choice: Choice, book: RuleBook
     ) -> None:
-        self.sources, self.tallies, self.world, self.choice, self.book = sources, tallies, world, choice, book
-        self.settled = roles.settle(world, choice, book)
+        self.sources, self.summaries, self.world, self.choice, self.book = sources, summaries, world, choice, book
+        self.settled = roles.classify_events(world, choice, book)
         self.size = sum(source.size for source in sources)
-        self.listed = self._listed()
-        self.lines = _number(sources, self.listed)
-        self.scene = choice.scene
-        self.parts = [each.event for each in self.settled if each.role in {"first-scene", "scene"}]
+        self.listed = self._select_listed()
+        self.lines = _number_lines(sources, self.listed)
+        self.fault = choice.fault
+        self.parts = [each.event for each in self.settled if each.role in {"first-fault", "detail"}]
 
-    def _listed(self) -> list[Settled]:
+    def _select_listed(self) -> list[ClassifiedEvent]:
         """The records whose lines are named."""
         if self.size <= _NUMBERED:
             return self.settled
         seen: Counter[str] = Counter()
         found = []
-        for each in sorted(self.settled, key=lambda each: _moment(each.event)):
+        for each in sorted(self.settled, key=lambda each: _sort_key(each.event)):
             seen[each.role] += 1
-            if seen[each.role] <= _FEW or each.role == "scene":
+            if seen[each.role] <= _FEW or each.role == "detail":
                 found.append(each)
         return found
 
-    def where(self, event: Event) -> str:
-        """`file:line`; the file alone when its lines were not counted."""
-        line = self.lines.get(event.place)
-        return f"{self.sources[event.entry.source].label}:{line}" if line else self.sources[event.entry.source].label
+    def locate_event(self, event: Event) -> tuple[str, int]:
+        """File and line; 0 when the lines of the file were not counted."""
+        return self.sources[event.entry.source].label, self.lines.get(event.place) or 0
 
-    def build(self, server: Server | None, notes: Sequence[str]) -> TriageResult:
-        lists = self._lists()
-        kind = roles.precise_kind(self.scene, self.settled, self.book) if self.scene else ""
-        chain = codes.chain(self._codes())
+    def name_place(self, event: Event) -> str:
+        """`file:line`; the file alone when its lines were not counted."""
+        file, line = self.locate_event(event)
+        return f"{file}:{line}" if line else file
+
+    def build_result(self, server: Server | None, found: LogFiles) -> TriageResult:
+        ending = draw_conclusion(found, self.world, self.choice, self.book, self.locate_event)
+        lists = self._sort_lines()
+        kind = roles.refine_kind(self.fault, self.settled, self.book) if self.fault else ""
+        chain = codes.build_chain(self._find_codes())
         return TriageResult(
-            outcome=_outcome(self.scene, self.settled),
-            first_scene=self._first(kind),
-            verdict=self._verdict(kind),
-            confidence=self._confidence(),
-            why=self._why(),
-            advice=self._advice(kind),
-            code=self._code(kind),
+            outcome=ending.outcome,
+            first_fault=self._make_first_fault(kind),
+            verdict=ending.sentence or self._phrase_verdict(kind),
+            confidence=self._rate_confidence(),
+            why=self._give_reasons(),
+            advice=ending.advice or self._choose_advice(kind),
+            code=self._find_user_code(kind),
             chain=tuple(chain),
-            codes=tuple(dict.fromkeys(self._codes())),
-            device=self._device(),
-            rank=self._rank(),
-            kernel=self._kernel(),
-            scene_lines=lists["scene"],
+            codes=tuple(dict.fromkeys(self._find_codes())),
+            device=self._find_device(),
+            rank=self._find_rank(),
+            kernel=self._find_kernel(),
+            detail_lines=lists["detail"],
             pointer_lines=lists["pointer"],
-            echo_lines=lists["echo"],
+            secondary_lines=lists["secondary"],
             noise_lines=lists["noise"],
             unknown_lines=lists["unknown"],
             lists_complete=len(self.listed)
             == len(self.settled)
-            == sum(sum(t.roles.values()) - t.roles["context"] for t in self.tallies),
-            pointers=tuple(self._pointers()),
-            counts=dict(sum((tally.roles for tally in self.tallies), Counter())),
-            ranks=tuple(self._ranks()),
-            distribution=tuple(self._distribution()),
-            timeline=tuple(self._timeline()),
+            == sum(sum(t.roles.values()) - t.roles["context"] for t in self.summaries),
+            pointers=tuple(self._decode_pointers()),
+            counts=dict(sum((summary.roles for summary in self.summaries), Counter())),
+            ranks=tuple(self._count_ranks()),
+            distribution=tuple(self._count_shapes()),
+            timeline=tuple(self._draw_timeline()),
             server=server,
-            notes=(*notes, *self.world.notes),
+            notes=(*found.unread, *found.notes, *self.world.notes),
+            unread=tuple(found.unread),
+            earliest_error=ending.error,
             files=len(self.sources),
             bytes=self.size,
         )
 
-    def _lists(self) -> Mapping[str, tuple[str, ...]]:
+    def _sort_lines(self) -> Mapping[str, tuple[str, ...]]:
         """Lines per class; a line with two records stands under the more telling one."""
         best: dict[str, int] = {}
         for each in self.listed:
-            name, rank = self.where(each.event), roles.BEST_FIRST.index(each.role)
+            name, rank = self.name_place(each.event), roles.BEST_FIRST.index(each.role)
             best[name] = min(rank, best.get(name, rank))
         found: dict[str, list[str]] = defaultdict(list)
         for name, rank in best.items():
             found[roles.BEST_FIRST[rank]].append(name)
         return defaultdict(tuple, {role: tuple(names) for role, names in found.items()})
 
-    def _first(self, kind: str) -> FirstScene | None:
-        scene = self.scene
-        if scene is None:
+    def _make_first_fault(self, kind: str) -> FirstFault | None:
+        fault = self.fault
+        if fault is None:
             return None
-        return FirstScene(
-            file=self.sources[scene.entry.source].label,
-            line=self.lines[scene.place],
+        return FirstFault(
+            file=self.sources[fault.entry.source].label,
+            line=self.lines[fault.place],
             kind=kind,
-            rule=scene.rule.id if scene.rule else "",
-            text=scene.entry.subject[:_TEXT],
-            time=None if scene.time is None else timestamps.show(scene.time),
-            began=timestamps.show(scene.began) if scene.due and scene.began is not None else None,
+            rule=fault.rule.id if fault.rule else "",
+            text=fault.entry.subject[:_TEXT],
+            time=None if fault.time is None else timestamps.format_time(fault.time),
+            began=timestamps.format_time(fault.began) if fault.due and fault.began is not None else None,
         )
 
-    def _confidence(self) -> Confidence:
+    def _rate_confidence(self) -> Confidence:
         """High when a dated report of a fault has details that agree with it."""
-        scene = self.scene
-        agreed = scene is not None and scene.role == "first-scene" and scene.time is not None and len(self.parts) > 1
+        fault = self.fault
+        agreed = fault is not None and fault.role == "first-fault" and fault.time is not None and len(self.parts) > 1
         return "high" if agreed else self.choice.confidence
 
-    def _why(self) -> tuple[str, ...]:
+    def _give_reasons(self) -> tuple[str, ...]:
         reasons = list(self.choice.why)
-        if self.scene is not None:
+        if self.fault is not None:
             if len(self.parts) > 1:
                 reasons.append(f"{len(self.parts) - 1} more records of the same process describe it")
-            reasons += self._gap(self.scene.time)
+            reasons += self._measure_gap(self.fault.time)
         ruled_out = Counter(self.choice.survived.values())
-        reasons += [f"{counted(count, 'record')} set aside: {why}" for why, count in ruled_out.most_common(5)]
+        reasons += [f"{format_count(count, 'record')} set aside: {why}" for why, count in ruled_out.most_common(5)]
         return tuple(reasons)
 
-    def _gap(self, at: int | None) -> list[str]:
-        echoes = [each.event.time for each in self.settled if each.role == "echo" and each.event.time is not None]
-        if at is None or not echoes:
-            return []
-        gap = (min(echoes) - at) / timestamps.SECOND
-        return (
-            [f"the first echo comes {gap:.6f} s after it"] if gap >= 0 else [f"an echo is dated {-gap:.6f} s before it"]
-        )
-
-    def _advice(self, kind: str) -> str:
-        if self.scene is not None and self.scene.rule is not None and self.scene.rule.advice:
-            return self.scene.rule.advice
-        found = self.book.kind(kind)
-        if found is not None:
-            return found.advice
-        return (
-            "Collect debug/plog of every rank, the device logs (msnpureport) and dmesg of the same run."
-            if self.world.events
-            else ""
-        )
-
-    def _verdict(self, kind: str) -> str:
-        scene, found = self.scene, self.book.kind(kind)
-        if scene is None or found is None:
-            return self.choice.why[0]
-        who = [
-            f"rank {self._rank()}" if self._rank() is not None else "",
-            f"device {self._device()}" if self._device() is not None else "",
+    def _measure_gap(self, at: int | None) -> list[str]:
+        secondary = [
+            each.event.time for each in self.settled if each.role == "secondary" and each.event.time is not None
         ]
-        name = " / ".join(each for each in who if each) or scene.process[1]
-        kernel = f" in {self._kernel()}" if self._kernel() else ""
-        echoes = sum(each.role == "echo" for each in self.settled)
-        return f"{name}: {found.meaning}{kernel}" + (
-            f"; {counted(echoes, 'record')} only echo{'es' if echoes == 1 else ''} it" if echoes else ""
+        if at is None or not secondary:
+            return []
+        gap = (min(secondary) - at) / timestamps.SECOND
+        return (
+            [f"the first secondary error comes {gap:.6f} s after it"]
+            if gap >= 0
+            else [f"a secondary error is dated {-gap:.6f} s before it"]
         )
 
-    def _codes(self) -> list[Code]:
-        return [code for event in self.parts for code in codes.seen(event.entry.subject)]
+    def _choose_advice(self, kind: str) -> str:
+        if self.fault is not None and self.fault.rule is not None and self.fault.rule.advice:
+            return self.fault.rule.advice
+        found = self.book.get_kind(kind)
+        return found.advice if found else COLLECT
 
-    def _code(self, kind: str) -> str | None:
-        """The first code that the user met: ACL or alarm, of the echoes, then of the scene, then what the kind means."""
-        echoes = sorted((each.event for each in self.settled if each.role == "echo"), key=_moment)
-        seen = [codes.seen(event.entry.subject) for event in [*echoes, *self.parts]]
+    def _phrase_verdict(self, kind: str) -> str:
+        fault, found = self.fault, self.book.get_kind(kind)
+        if fault is None or found is None:
+            return next(iter(self.choice.why), "")
+        who = [
+            f"rank {self._find_rank()}" if self._find_rank() is not None else "",
+            f"device {self._find_device()}" if self._find_device() is not None else "",
+        ]
+        name = " / ".join(each for each in who if each) or fault.process[1]
+        kernel = f" in {self._find_kernel()}" if self._find_kernel() else ""
+        secondary = sum(each.role == "secondary" for each in self.settled)
+        return f"{name}: {found.meaning}{kernel}" + (
+            f"; {format_count(secondary, 'secondary error')}" if secondary else ""
+        )
+
+    def _find_codes(self) -> list[Code]:
+        return [code for event in self.parts for code in codes.find_codes(event.entry.subject)]
+
+    def _find_user_code(self, kind: str) -> str | None:
+        """The first code that the user met: ACL or alarm, of the secondary errors, then of the fault, then what the kind means."""
+        secondary = sorted((each.event for each in self.settled if each.role == "secondary"), key=_sort_key)
+        seen = [codes.find_codes(event.entry.subject) for event in [*secondary, *self.parts]]
         said = (code for found in seen for code in found if code.table in {"acl", "alarm_code"})
-        meant = (code for found in seen for code in codes.chain(found) if code.table == "acl")
+        meant = (code for found in seen for code in codes.build_chain(found) if code.table == "acl")
         named = next((code.code for code in (*said, *meant) if not code.code.endswith("9999")), None)
         return named or _USUAL.get(kind)
 
-    def _device(self) -> int | None:
-        """The device that the scene names, else that of its process, else of its file, else chip and die."""
-        if self.scene is None:
+    def _find_device(self) -> int | None:
+        """The device that the fault names, else that of its process, else of its file, else chip and die."""
+        if self.fault is None:
             return None
-        named = [event.device for event in self.parts] + [self.world.devices.get(self.scene.process)]
-        if self.scene.entry.pid is None:
-            named += [each.event.device for each in self.settled if each.event.entry.source == self.scene.entry.source]
-        named += [correlate.chip(event.entry.subject) for event in self.parts]
+        named = [event.device for event in self.parts] + [self.world.devices.get(self.fault.process)]
+        if self.fault.entry.pid is None:
+            named += [each.event.device for each in self.settled if each.event.entry.source == self.fault.entry.source]
+        named += [correlate.find_chip(event.entry.subject) for event in self.parts]
         return next((device for device in named if device is not None), None)
 
-    def _rank(self) -> int | None:
-        return None if self.scene is None else self.scene.rank
+    def _find_rank(self) -> int | None:
+        return None if self.fault is None else self.fault.rank
 
-    def _kernel(self) -> str | None:
-        return next((name for event in self.parts if (name := correlate.kernel(event.entry.subject))), None)
+    def _find_kernel(self) -> str | None:
+        return next((name for event in self.parts if (name := correlate.find_kernel(event.entry.subject))), None)
 
-    def _pointers(self) -> Iterable[Pointer]:
+    def _decode_pointers(self) -> Iterable[Pointer]:
         for each in self.listed:
             event = each.event
-            groups = self.book.groups(event.entry.rule, event.entry.subject) if event.role == "pointer" else {}
+            groups = self.book.find_groups(event.entry.rule, event.entry.subject) if event.role == "pointer" else {}
             if "sw" not in groups:
                 continue
-            found = correlate.pointer(groups["sw"])
+            found = correlate.decode_status(groups["sw"])
             target = next(
                 (
                     part
                     for part in self.parts
-                    if part.process == event.process and correlate.task(part.entry.subject) == found.task
+                    if part.process == event.process and correlate.find_task(part.entry.subject) == found.task
                 ),
                 None,
             )
             yield Pointer(
-                where=self.where(event),
+                where=self.name_place(event),
                 status=groups["sw"],
-                result=codes.decode("sqsw", str(found.result)).meaning or str(found.result),
+                result=codes.decode_code("sqsw", str(found.result)).meaning or str(found.result),
                 queue=found.queue,
                 task=found.task,
-                joined=self.where(target) if target else None,
+                joined=self.name_place(target) if target else None,
             )
 
-    def _ranks(self) -> list[RankCount]:
+    def _count_ranks(self) -> list[RankCount]:
         errors: Counter[Process] = Counter()
-        for tally in self.tallies:
-            for pid, count in tally.errors.items():
-                errors[events.process_of(self.sources[tally.source].label, pid)] += count
-        mine: dict[Process, list[Settled]] = defaultdict(list)
+        for summary in self.summaries:
+            for pid, count in summary.errors.items():
+                errors[events.name_process(self.sources[summary.source].label, pid)] += count
+        mine: dict[Process, list[ClassifiedEvent]] = defaultdict(list)
         for each in self.settled:
             mine[each.event.process].append(each)
-        made = [self._rank_count(who, count, mine[who]) for who, count in errors.items()]
+        made = [self._count_rank(who, count, mine[who]) for who, count in errors.items()]
         return sorted(made, key=lambda each: (each.rank is None, each.rank or 0, each.host, each.process))
 
-    def _rank_count(self, who: Process, count: int, mine: Sequence[Settled]) -> RankCount:
+    def _count_rank(self, who: Process, count: int, mine: Sequence[ClassifiedEvent]) -> RankCount:
         times = [each.event.time for each in mine if each.event.time is not None]
         return RankCount(
             host=who[0],
@@ -245,24 +251,24 @@ class Answer:
             rank=self.world.ranks.get(who),
             device=self.world.devices.get(who),
             errors=count,
-            first=timestamps.show(min(times)) if times else None,
-            role=_worst(mine),
+            first=timestamps.format_time(min(times)) if times else None,
+            role=_find_worst(mine),
         )
 
-    def _distribution(self) -> list[Shape]:
+    def _count_shapes(self) -> list[Shape]:
         total: Counter[str] = Counter()
-        for tally in self.tallies:
-            total.update(tally.shapes)
+        for summary in self.summaries:
+            total.update(summary.shapes)
         return [Shape(count=count, text=text) for text, count in total.most_common(_SHAPES)]
 
-    def _timeline(self) -> list[Point]:
-        """Records with a clock, thinned evenly when there are too many; the scene is always there."""
+    def _draw_timeline(self) -> list[Point]:
+        """Records with a clock, thinned evenly when there are too many; the fault is always there."""
         dated = [(each.event.time, each) for each in self.settled if each.event.time is not None]
         step = (len(dated) + _POINTS - 1) // _POINTS
         points = [
-            Point(us=at, lane=_lane(each.event), role=each.role, where=self.where(each.event))
+            Point(us=at, lane=_name_lane(each.event), role=each.role, where=self.name_place(each.event))
             for number, (at, each) in enumerate(dated)
-            if number % step == 0 or each.role in {"first-scene", "scene"}
+            if number % step == 0 or each.role in {"first-fault", "detail"}
         ]
         return sorted(points, key=lambda point: point.us)
 
@@ -270,32 +276,26 @@ class Answer:
 _USUAL: Final = {"tiling": "561002", "kernel-missing": "561003", "aclnn-param": "161002"}
 
 
-def _moment(event: Event) -> tuple[bool, int]:
+def _sort_key(event: Event) -> tuple[bool, int]:
     """Orders by time; what has no clock comes last."""
     return event.time is None, event.time or 0
 
 
-def _lane(event: Event) -> str:
+def _name_lane(event: Event) -> str:
     host = f"{event.process[0]} " if event.process[0] else ""
     return f"{host}rank {event.rank}" if event.rank is not None else f"{host}{event.process[1]}"
 
 
-def _worst(mine: Sequence[Settled]) -> Literal["first-scene", "echo", "noise", "unknown"]:
+def _find_worst(mine: Sequence[ClassifiedEvent]) -> Literal["first-fault", "secondary", "noise", "unknown"]:
     found = {each.role for each in mine}
-    if found & {"first-scene", "scene"}:
-        return "first-scene"
-    if found & {"echo", "pointer"}:
-        return "echo"
+    if found & {"first-fault", "detail"}:
+        return "first-fault"
+    if found & {"secondary", "pointer"}:
+        return "secondary"
     return "noise" if "noise" in found else "unknown"
 
 
-def _outcome(scene: Event | None, settled: Sequence[Settled]) -> Literal["first-scene", "only-echoes", "nothing"]:
-    if scene is not None:
-        return "first-scene"
-    return "only-echoes" if any(each.role in {"echo", "pointer"} for each in settled) else "nothing"
-
-
-def _number(sources: Sequence[Source], listed: Sequence[Settled]) -> dict[tuple[int, int], int]:
+def _number_lines(sources: Sequence[Source], listed: Sequence[ClassifiedEvent]) -> dict[tuple[int, int], int]:
     """Line numbers by place. Small files were counted while they were read."""
     lines = {each.event.place: each.event.entry.line for each in listed}
     missing: dict[int, list[int]] = defaultdict(list)

@@ -1,7 +1,7 @@
-"""Chooses the first scene: the earliest thing that can be a cause, not the earliest line and not the loudest.
+"""Chooses the first fault: the earliest thing that can be a cause, not the earliest line and not the loudest.
 
 The earliest ERROR by clock is wrong in four known ways: noise, pointers, an earlier process on the same chip, and
-timeouts that are written when they expire (docs/triage.md, "How the first scene is chosen").
+timeouts that are written when they expire (docs/triage.md, "How the first fault is chosen").
 """
 
 from __future__ import annotations
@@ -27,61 +27,54 @@ _ALIVE: Final = 10 * SECOND
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Choice:
-    """The first scene, or None. `survived` holds why a candidate was not the cause."""
+    """The first fault, or None. `survived` holds why a candidate was not the cause."""
 
-    scene: Event | None
+    fault: Event | None
     confidence: Confidence
     why: tuple[str, ...]
     survived: dict[Event, str]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Signs:
+class SignsOfLife:
     """Signs of life by which an error is shown to have been survived. Times in microseconds, ascending."""
 
     healthy: tuple[int, ...]
     loads: tuple[int, ...]
 
 
-def choose(world: World, book: RuleBook, signs: Signs) -> Choice:
-    """Walks down the ladder: first scenes, details of one, waits that ran out, and last what no rule knows."""
-    survived = _survived(world, book, signs)
-    causes = [event for event in world.events if event.role == "first-scene" and event not in survived]
-    causes = _last_session(world, causes, survived)
+def choose_fault(world: World, book: RuleBook, signs: SignsOfLife) -> Choice:
+    """Walks down the ladder: first faults, details of one, waits that ran out, and last what no rule knows."""
+    survived = _find_survived(world, book, signs)
+    causes = [event for event in world.events if event.role == "first-fault" and event not in survived]
+    causes = _keep_last_session(world, causes, survived)
     if causes:
-        return _chosen(
-            min(causes, key=_order), "medium", "the earliest report of a fault that nothing survived", survived
+        return _make_choice(
+            min(causes, key=_rank_event), "medium", "the earliest report of a fault that nothing survived", survived
         )
     for role, confidence, why in _LADDER:
         found = [event for event in world.events if role(event, world) and event not in survived]
         if found:
-            return _chosen(min(found, key=_order), confidence, why, survived)
-    return Choice(scene=None, confidence="none", why=(_nothing(world),), survived=survived)
+            return _make_choice(min(found, key=_rank_event), confidence, why, survived)
+    return Choice(fault=None, confidence="none", why=(), survived=survived)
 
 
-def _chosen(event: Event, confidence: Confidence, why: str, survived: dict[Event, str]) -> Choice:
+def _make_choice(event: Event, confidence: Confidence, why: str, survived: dict[Event, str]) -> Choice:
     reasons = [
         why if event.time is not None else f"{why}; it has no clock of its own, so its place in the file decides"
     ]
     if event.due:
         reasons.append(f"counted back {event.due // SECOND} s, from when the wait ran out to when it began")
-    return Choice(scene=event, confidence=confidence, why=tuple(reasons), survived=survived)
+    return Choice(fault=event, confidence=confidence, why=tuple(reasons), survived=survived)
 
 
-def _nothing(world: World) -> str:
-    roles = {event.role for event in world.events}
-    if "echo" in roles or "pointer" in roles:
-        return "there are only echoes and pointers of a failure: the log with its first scene is not among these files"
-    return "no failure was found"
-
-
-def _order(event: Event) -> tuple[bool, int, bool, int, int, int]:
+def _rank_event(event: Event) -> tuple[bool, int, bool, int, int, int]:
     """Time first; what has no clock after what has one, and by weight."""
     weight = -(event.rule.weight if event.rule else 0)
-    return (*_moment(event), event.entry.form == "text", weight, *event.place)
+    return (*_get_start(event), event.entry.form == "text", weight, *event.place)
 
 
-def _moment(event: Event) -> tuple[bool, int]:
+def _get_start(event: Event) -> tuple[bool, int]:
     return event.began is None, event.began or 0
 
 
@@ -90,44 +83,44 @@ def _is_detail(event: Event, _: World) -> bool:
 
 
 def _is_wait(event: Event, _: World) -> bool:
-    return event.role == "echo" and event.rule is not None and event.rule.fallback
+    return event.role == "secondary" and event.rule is not None and event.rule.fallback
 
 
 def _is_unknown_cause(event: Event, world: World) -> bool:
-    """An error that no rule knows, before the first echo of a failure."""
-    echoes = [each for each in world.events if each.role in {"echo", "pointer"}]
-    if event.role != "unknown" or not echoes:
+    """An error that no rule knows, before the first secondary error of a failure."""
+    secondary = [each for each in world.events if each.role in {"secondary", "pointer"}]
+    if event.role != "unknown" or not secondary:
         return False
-    first = min(echoes, key=_order)
-    return _moment(event) <= _moment(first) and (event.time is not None or event.place < first.place)
+    first = min(secondary, key=_rank_event)
+    return _get_start(event) <= _get_start(first) and (event.time is not None or event.place < first.place)
 
 
 _LADDER: Final[tuple[tuple[Callable[[Event, World], bool], Confidence, str], ...]] = (
     (_is_detail, "medium", "the report of the fault itself is missing; this is the earliest detail of one"),
     (_is_wait, "low", "nobody reports a fault: this wait ran out first, so look at the peer that it waited for"),
-    (_is_unknown_cause, "low", "no rule knows this error; it is the earliest one before the echoes"),
+    (_is_unknown_cause, "low", "no rule knows this error; it is the earliest one before the secondary errors"),
 )
 
 
-def _survived(world: World, book: RuleBook, signs: Signs) -> dict[Event, str]:
+def _find_survived(world: World, book: RuleBook, signs: SignsOfLife) -> dict[Event, str]:
     """Errors after which the process demonstrably went on, with the sign of life for each."""
-    soft = [event for event in world.events if event.role in {"first-scene", "detail"} and _is_soft(event, book)]
-    hard = [event for event in world.events if event.role == "first-scene" and not _is_soft(event, book)]
-    echoes = _times_by_process(event for event in world.events if event.role == "echo")
+    soft = [event for event in world.events if event.role in {"first-fault", "detail"} and _is_soft(event, book)]
+    hard = [event for event in world.events if event.role == "first-fault" and not _is_soft(event, book)]
+    secondary = _group_times(event for event in world.events if event.role == "secondary")
     found: dict[Event, str] = {}
     for event in soft:
-        reason = _sign_of_life(event, hard, echoes.get(event.process, []), world, signs)
+        reason = _find_sign_of_life(event, hard, secondary.get(event.process, []), world, signs)
         if reason:
             found[event] = reason
     return found
 
 
 def _is_soft(event: Event, book: RuleBook) -> bool:
-    kind = book.kind(event.kind)
+    kind = book.get_kind(event.kind)
     return kind is not None and kind.survivable
 
 
-def _times_by_process(events: Iterable[Event]) -> dict[Process, list[int]]:
+def _group_times(events: Iterable[Event]) -> dict[Process, list[int]]:
     found: dict[Process, list[int]] = {}
     for event in events:
         if event.time is not None:
@@ -135,19 +128,21 @@ def _times_by_process(events: Iterable[Event]) -> dict[Process, list[int]]:
     return {process: sorted(times) for process, times in found.items()}
 
 
-def _sign_of_life(event: Event, hard: Sequence[Event], echoes: Sequence[int], world: World, signs: Signs) -> str | None:
+def _find_sign_of_life(
+    event: Event, hard: Sequence[Event], secondary: Sequence[int], world: World, signs: SignsOfLife
+) -> str | None:
     at = event.time
     if at is None:
         return "the device itself reports a fault, and this has no clock" if hard else None
-    first = bisect_left(echoes, at)
-    troubled = first < len(echoes) and echoes[first] <= at + _SOON
+    first = bisect_left(secondary, at)
+    troubled = first < len(secondary) and secondary[first] <= at + _SOON
     faults = [fault.time for fault in hard if fault.time is not None and fault.time > at + _AT_ONCE]
     if later := [fault for fault in faults if fault > at + _SOON or not troubled]:
         return f"the run went on for {(min(later) - at) // SECOND} s, until the device itself reported a fault"
-    return None if troubled else _went_on(event.process, at, world, signs)
+    return None if troubled else _find_later_activity(event.process, at, world, signs)
 
 
-def _went_on(process: Process, at: int, world: World, signs: Signs) -> str | None:
+def _find_later_activity(process: Process, at: int, world: World, signs: SignsOfLife) -> str | None:
     """What shows that the server or the process lived after `at`."""
     if any(mark > at + _AT_ONCE for mark in signs.healthy):
         return "the server became healthy afterwards"
@@ -159,7 +154,7 @@ def _went_on(process: Process, at: int, world: World, signs: Signs) -> str | Non
     return None
 
 
-def _last_session(world: World, causes: list[Event], survived: dict[Event, str]) -> list[Event]:
+def _keep_last_session(world: World, causes: list[Event], survived: dict[Event, str]) -> list[Event]:
     """Tells a fault of an earlier process apart from one of the last run.
 
     A later run that fails by itself is asked about, not the one before. A later run that fails at once, on the chip
@@ -170,7 +165,7 @@ def _last_session(world: World, causes: list[Event], survived: dict[Event, str])
     own = [event for event in late if not _is_victim(world, event, causes)]
     if not own:
         return causes
-    start = min(born for event in own if (born := _created(world, event)) is not None)
+    start = min(born for event in own if (born := _get_creation(world, event)) is not None)
     kept = []
     for event in causes:
         if _ended_before(world, event, start) and event not in own:
@@ -180,13 +175,13 @@ def _last_session(world: World, causes: list[Event], survived: dict[Event, str])
     return kept
 
 
-def _created(world: World, event: Event) -> int | None:
+def _get_creation(world: World, event: Event) -> int | None:
     life = world.lives.get(event.process)
     return life.created if life else None
 
 
 def _starts_after(world: World, event: Event, causes: Sequence[Event]) -> bool:
-    created = _created(world, event)
+    created = _get_creation(world, event)
     return created is not None and any(_ended_before(world, other, created) for other in causes)
 
 
@@ -196,7 +191,7 @@ def _ended_before(world: World, event: Event, moment: int) -> bool:
 
 
 def _is_victim(world: World, event: Event, causes: Sequence[Event]) -> bool:
-    created = _created(world, event)
+    created = _get_creation(world, event)
     if created is None or event.time is None or event.time - created > _SOON:
         return False
     return any(

@@ -26,7 +26,7 @@ _SEEN: Final[tuple[tuple[str, re.Pattern[str]], ...]] = (
 )
 
 
-class Table(Record):
+class CodeTable(Record):
     """One numbering."""
 
     source: str
@@ -34,52 +34,52 @@ class Table(Record):
 
 
 @cache
-def tables() -> Mapping[str, Table]:
+def load_tables() -> Mapping[str, CodeTable]:
     text = resources.files("backproof.triage").joinpath("codes.toml").read_text("utf-8")
-    return {name: Table.model_validate(table) for name, table in tomllib.loads(text).items()}
+    return {name: CodeTable.model_validate(table) for name, table in tomllib.loads(text).items()}
 
 
-def normal(code: str) -> str:
+def normalize_code(code: str) -> str:
     """`0x07150050` and `0X7150050` are one key."""
     return hex(int(code, 16)) if code.lower().startswith("0x") else code
 
 
-def decode(table: str, code: str) -> Code:
+def decode_code(table: str, code: str) -> Code:
     """What a number means; an empty meaning when the table does not have it."""
-    found = tables()[table]
-    key = normal(code)
+    found = load_tables()[table]
+    key = normalize_code(code)
     return Code(table=table, code=key, meaning=found.entries.get(key, ""), source=found.source)
 
 
-def aicore_kind(code: str) -> str | None:
-    """The first-scene kind that an AI Core error code means, if it means a precise one."""
-    return tables()["aicore_kind"].entries.get(normal(code))
+def find_aicore_kind(code: str) -> str | None:
+    """The first-fault kind that an AI Core error code means, if it means a precise one."""
+    return load_tables()["aicore_kind"].entries.get(normalize_code(code))
 
 
-def ts_kind(code: str | None) -> str | None:
-    """The first-scene kind that a TS code means, if it means a precise one."""
-    return tables()["ts_kind"].entries.get(normal(code)) if code else None
+def find_ts_kind(code: str | None) -> str | None:
+    """The first-fault kind that a TS code means, if it means a precise one."""
+    return load_tables()["ts_kind"].entries.get(normalize_code(code)) if code else None
 
 
-def seen(subject: str) -> list[Code]:
+def find_codes(subject: str) -> list[Code]:
     """All numbers of a line that a table knows, in the order of the chain: TS, inner, ACL, alarm."""
-    found = [decode(table, hit) for table, pattern in _SEEN for hit in pattern.findall(subject)]
+    found = [decode_code(table, hit) for table, pattern in _SEEN for hit in pattern.findall(subject)]
     return [code for code in found if code.meaning or code.table in {"acl", "alarm_code"}]
 
 
-def chain(codes: Iterable[Code]) -> list[Code]:
+def build_chain(codes: Iterable[Code]) -> list[Code]:
     """TS code, inner code, ACL code: as seen, completed by the maps of the runtime where a link is missing."""
     first: dict[str, Code] = {}
     for code in codes:
         if code.table in {"ts", "inner", "acl"}:
             first.setdefault(code.table, code)
-    _complete(first, "ts", "ts_to_inner", "inner")
-    _complete(first, "inner", "inner_to_acl", "acl")
+    _complete_chain(first, "ts", "ts_to_inner", "inner")
+    _complete_chain(first, "inner", "inner_to_acl", "acl")
     return [first[table] for table in ("ts", "inner", "acl") if table in first]
 
 
-def _complete(first: dict[str, Code], known: str, table: str, missing: str) -> None:
+def _complete_chain(first: dict[str, Code], known: str, table: str, missing: str) -> None:
     if known in first and missing not in first:
-        found = tables()[table].entries.get(first[known].code)
+        found = load_tables()[table].entries.get(first[known].code)
         if found:
-            first[missing] = decode(missing, found)
+            first[missing] = decode_code(missing, found)

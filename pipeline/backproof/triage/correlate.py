@@ -58,7 +58,7 @@ _HOST_LABEL: Final = re.compile(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Link:
+class ProcessLink:
     """A process, its rank in a communicator of `size` ranks, its device."""
 
     pid: int
@@ -68,7 +68,7 @@ class Link:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Place:
+class LabelFacts:
     """What the label of a file says: its host, the process that wrote it, a rank, a device."""
 
     host: str
@@ -78,7 +78,7 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Pointer:
+class StatusWord:
     """sqSwStatus taken apart: result[31:28], stream or sq [27:16], task [15:0] (runtime stars.hpp, notify_task.cc)."""
 
     result: int
@@ -86,29 +86,32 @@ class Pointer:
     task: int
 
 
-def link(head: Head) -> Link | None:
+def find_link(head: Head) -> ProcessLink | None:
     """The rank and device of a process, when this line says so."""
     if head.pid is None or "[" not in head.subject:
         return None
     for pattern in _LINKS:
         if hit := pattern.search(head.subject):
             part = hit.groupdict()
-            return Link(
-                pid=head.pid, rank=_number(part.get("rank")), device=_number(part.get("device")), size=int(part["size"])
+            return ProcessLink(
+                pid=head.pid,
+                rank=_parse_number(part.get("rank")),
+                device=_parse_number(part.get("device")),
+                size=int(part["size"]),
             )
     return None
 
 
-def _number(text: str | None) -> int | None:
+def _parse_number(text: str | None) -> int | None:
     return None if text is None else int(text)
 
 
 @lru_cache(maxsize=4096)
-def place(label: str) -> Place:
+def read_label(label: str) -> LabelFacts:
     process, rank, device, host = (
         each.search(label) for each in (_PROCESS_LABEL, _RANK_LABEL, _DEVICE_LABEL, _HOST_LABEL)
     )
-    return Place(
+    return LabelFacts(
         host=host["host"] if host else "",
         pid=int(process["pid"]) if process else None,
         rank=int(rank["rank"]) if rank else None,
@@ -116,23 +119,23 @@ def place(label: str) -> Place:
     )
 
 
-def created(label: str) -> int | None:
+def find_creation(label: str) -> int | None:
     """When a plog file was created (microseconds): its name holds YYYYMMDDHHMMSSmmm."""
     hit = _PROCESS_LABEL.search(label)
     if hit is None or len(hit["ts"]) < 17:
         return None
     ts = hit["ts"]
-    stamp = timestamps.compact(ts[:8], f"{ts[8:10]}:{ts[10:12]}:{ts[12:14]}.{ts[14:17]}000")
+    stamp = timestamps.parse_compact(ts[:8], f"{ts[8:10]}:{ts[10:12]}:{ts[12:14]}.{ts[14:17]}000")
     return stamp.us if stamp else None
 
 
-def device(subject: str) -> int | None:
+def find_device(subject: str) -> int | None:
     """The device that a line names; a chip and die are not one, see `chip`."""
     hit = _DEVICE.search(subject)
     return int(hit["device"]) if hit else None
 
 
-def chip(subject: str) -> int | None:
+def find_chip(subject: str) -> int | None:
     """Physical id from chip and die, two dies a chip only when a second die is named (A3)."""
     hit = _CHIP.search(subject)
     if hit is None:
@@ -140,17 +143,17 @@ def chip(subject: str) -> int | None:
     return 2 * int(hit["chip"]) + 1 if int(hit["die"]) else int(hit["chip"])
 
 
-def task(subject: str) -> int | None:
+def find_task(subject: str) -> int | None:
     hit = _TASK.search(subject)
     return int(hit["task"]) if hit else None
 
 
-def kernel(subject: str) -> str | None:
+def find_kernel(subject: str) -> str | None:
     """The kernel, AI CPU function or operator that a line names."""
     return next((hit["kernel"] for pattern in _KERNEL if (hit := pattern.search(subject))), None)
 
 
-def pointer(status: str) -> Pointer:
+def decode_status(status: str) -> StatusWord:
     """Decodes `0x103a000c`."""
     word = int(status, 16)
-    return Pointer(result=word >> 28 & 0xF, queue=word >> 16 & 0xFFF, task=word & 0xFFFF)
+    return StatusWord(result=word >> 28 & 0xF, queue=word >> 16 & 0xFFF, task=word & 0xFFFF)

@@ -9,17 +9,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from backproof.triage import choose_fault, correlate, events, hypotheses, pool, roles, rules, scan, sources, timestamps
-from backproof.triage.build_result import Answer
+from backproof.triage.build_result import ResultBuilder
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from backproof.core.vllm_statistics import EngineStatistics
     from backproof.records.triage import TriageResult
-    from backproof.triage.collect import Tally
+    from backproof.triage.collect import FileSummary
     from backproof.triage.events import World
-    from backproof.triage.inputs import Source
-    from backproof.triage.serverlog import Mark
+    from backproof.triage.inputs import LogFiles, Source
+    from backproof.triage.serverlog import ServerMark
     from backproof.triage.timestamps import Stamp
 
 
@@ -32,54 +32,54 @@ def triage(paths: Sequence[Path], *, now: dt.datetime | None = None) -> TriageRe
     with ExitStack() as stack:
 
         @cache
-        def folder() -> Path:
+        def make_folder() -> Path:
             import tempfile  # noqa: PLC0415 - only archives need it, and the start is measured in milliseconds
 
             return Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="backproof-triage-")))
 
-        found, notes = sources.collect(paths, folder)
-        tallies, broken = pool.run(scan.ranges(found))
-        notes += [f"could not read {found[number].label}: {why}" for number, why in broken]
-        return _answer(found, tallies, notes, timestamps.of_datetime(now or dt.datetime.now(dt.UTC).astimezone()))
+        found = sources.collect_files(paths, make_folder)
+        summaries, broken = pool.scan_ranges(scan.split_ranges(found.sources))
+        found.unread += [f"could not read {found.sources[number].label}: {why}" for number, why in broken]
+        return _build_result(found, summaries, timestamps.convert_datetime(now or dt.datetime.now(dt.UTC).astimezone()))
 
 
-def _answer(found: Sequence[Source], tallies: Sequence[Tally], notes: Sequence[str], now: int) -> TriageResult:
-    book = rules.book()
-    world = events.build(found, tallies, book, now)
-    loads, marks = _server(found, tallies, world)
-    signs = choose_fault.Signs(
+def _build_result(found: LogFiles, summaries: Sequence[FileSummary], now: int) -> TriageResult:
+    book = rules.load_shipped_rules()
+    world = events.build_world(found.sources, summaries, book, now)
+    loads, marks = _date_server_lines(found.sources, summaries, world)
+    signs = choose_fault.SignsOfLife(
         healthy=tuple(at for at, mark in marks if mark.name == "healthy" and at is not None),
         loads=tuple(at for at, load in loads if at is not None and load.generation > 0),
     )
-    choice = choose_fault.choose(world, book, signs)
-    answer = Answer(found, tallies, world, choice, book)
-    kind = roles.precise_kind(choice.scene, answer.settled, book) if choice.scene else None
-    fault = choice.scene.time if choice.scene else None
-    return answer.build(hypotheses.view(loads, marks, kind=kind, fault=fault), notes)
+    choice = choose_fault.choose_fault(world, book, signs)
+    answer = ResultBuilder(found.sources, summaries, world, choice, book)
+    kind = roles.refine_kind(choice.fault, answer.settled, book) if choice.fault else None
+    fault = choice.fault.time if choice.fault else None
+    return answer.build_result(hypotheses.describe_server(loads, marks, kind=kind, fault=fault), found)
 
 
-def _server(
-    found: Sequence[Source], tallies: Sequence[Tally], world: World
-) -> tuple[list[tuple[int | None, EngineStatistics]], list[tuple[int | None, Mark]]]:
+def _date_server_lines(
+    found: Sequence[Source], summaries: Sequence[FileSummary], world: World
+) -> tuple[list[tuple[int | None, EngineStatistics]], list[tuple[int | None, ServerMark]]]:
     """Statistics and marks with their times, in order."""
     loads: list[tuple[int | None, EngineStatistics]] = []
-    marks: list[tuple[int | None, Mark]] = []
-    for tally in tallies:
-        when = _clock_of(found[tally.source], world)
-        loads += [(when(load.stamp), load.statistics) for load in tally.loads]
-        marks += [(when(mark.stamp), mark) for mark in tally.marks]
-    return sorted(loads, key=_by_time), sorted(marks, key=_by_time)
+    marks: list[tuple[int | None, ServerMark]] = []
+    for summary in summaries:
+        when = _make_clock(found[summary.source], world)
+        loads += [(when(load.stamp), load.statistics) for load in summary.loads]
+        marks += [(when(mark.stamp), mark) for mark in summary.marks]
+    return sorted(loads, key=_get_time), sorted(marks, key=_get_time)
 
 
-def _clock_of(source: Source, world: World) -> Callable[[Stamp | None], int | None]:
-    boot = world.boots.get(correlate.place(source.label).host)
+def _make_clock(source: Source, world: World) -> Callable[[Stamp | None], int | None]:
+    boot = world.boots.get(correlate.read_label(source.label).host)
 
-    def when(stamp: Stamp | None) -> int | None:
-        settled = timestamps.settle(stamp, near=world.near, boot_at=boot)
+    def place_stamp(stamp: Stamp | None) -> int | None:
+        settled = timestamps.settle_stamp(stamp, near=world.near, boot_at=boot)
         return settled.us if settled else None
 
-    return when
+    return place_stamp
 
 
-def _by_time(pair: tuple[int | None, object]) -> tuple[bool, int]:
+def _get_time(pair: tuple[int | None, object]) -> tuple[bool, int]:
     return pair[0] is None, pair[0] or 0

@@ -13,7 +13,7 @@ from backproof.triage.collect import CONTINUED, UNKNOWN
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from backproof.triage.collect import Entry, Tally
+    from backproof.triage.collect import FileSummary, LogRecord
     from backproof.triage.inputs import Source
     from backproof.triage.rules import Rule, RuleBook
     from backproof.triage.timestamps import Stamp
@@ -30,7 +30,7 @@ class Event:
     Each is equal to itself only: two records of one line share their place.
     """
 
-    entry: Entry
+    entry: LogRecord
     rule: Rule | None
     process: Process
     time: int | None
@@ -56,7 +56,7 @@ class Event:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Life:
+class Lifetime:
     """When a process wrote its first and last record, and when its log file was created (microseconds)."""
 
     created: int | None
@@ -69,7 +69,7 @@ class World:
     """Everything that was read, on one clock."""
 
     events: tuple[Event, ...]
-    lives: Mapping[Process, Life]
+    lives: Mapping[Process, Lifetime]
     ranks: Mapping[Process, int]
     devices: Mapping[Process, int]
     near: int
@@ -77,14 +77,14 @@ class World:
     notes: tuple[str, ...]
 
 
-def process_of(label: str, pid: int | None) -> Process:
-    where = correlate.place(label)
+def name_process(label: str, pid: int | None) -> Process:
+    where = correlate.read_label(label)
     found = pid if pid is not None and pid >= 0 else where.pid
     return where.host, label if found is None else f"pid {found}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Frame:
+class EventFactory:
     """What ties a record to the common clock and to a process."""
 
     book: RuleBook
@@ -93,93 +93,105 @@ class Frame:
     ranks: Mapping[Process, int]
     devices: Mapping[Process, int]
 
-    def wall(self, stamp: Stamp | None, host: str) -> Stamp | None:
-        return timestamps.settle(stamp, near=self.near, boot_at=self.boots.get(host))
+    def settle_stamp(self, stamp: Stamp | None, host: str) -> Stamp | None:
+        return timestamps.settle_stamp(stamp, near=self.near, boot_at=self.boots.get(host))
 
-    def event(self, entry: Entry, label: str) -> Event:
+    def make_event(self, entry: LogRecord, label: str) -> Event:
         rule = self.book.rules[entry.rule] if entry.rule > UNKNOWN else None
-        groups = self.book.groups(entry.rule, entry.subject) if rule is not None and "(?P<" in rule.pattern else {}
-        who = process_of(label, entry.pid)
-        own = correlate.device(entry.subject) if entry.device is None else entry.device
+        groups = self.book.find_groups(entry.rule, entry.subject) if rule is not None and "(?P<" in rule.pattern else {}
+        who = name_process(label, entry.pid)
+        own = correlate.find_device(entry.subject) if entry.device is None else entry.device
         return Event(
             entry=entry,
             rule=rule,
             process=who,
-            time=_time(entry, self.wall(entry.stamp, who[0])),
+            time=_date_record(entry, self.settle_stamp(entry.stamp, who[0])),
             rank=entry.rank if entry.rank is not None else self.ranks.get(who),
             device=own if own is not None else self.devices.get(who),
-            kind=_kind(rule, entry.subject, groups),
-            due=_due(rule, groups),
+            kind=_refine_kind(rule, entry.subject, groups),
+            due=_measure_wait(rule, groups),
         )
 
 
-def build(sources: Sequence[Source], tallies: Sequence[Tally], book: RuleBook, now: int) -> World:
+def build_world(sources: Sequence[Source], summaries: Sequence[FileSummary], book: RuleBook, now: int) -> World:
     """Resolves every stamp and every process. `now` (microseconds) is used only when no stamp has a year."""
-    boots = _boots(sources, tallies)
-    ranks, devices = _people(sources, tallies)
-    frame = Frame(book=book, near=_near(tallies, now), boots=boots, ranks=ranks, devices=devices)
-    made = [frame.event(entry, sources[tally.source].label) for tally in tallies for entry in tally.entries]
+    boots = _find_boots(sources, summaries)
+    ranks, devices = _identify_processes(sources, summaries)
+    frame = EventFactory(book=book, near=_find_median_time(summaries, now), boots=boots, ranks=ranks, devices=devices)
+    made = [
+        frame.make_event(entry, sources[summary.source].label) for summary in summaries for entry in summary.entries
+    ]
     return World(
         events=tuple(made),
-        lives=_lives(sources, tallies, frame, made),
+        lives=_trace_lifetimes(sources, summaries, frame, made),
         ranks=ranks,
         devices=devices,
         near=frame.near,
         boots=boots,
-        notes=_notes(tallies, boots, sources),
+        notes=_write_notes(summaries, boots, sources),
     )
 
 
-def _near(tallies: Iterable[Tally], now: int) -> int:
-    walls = [stamp.us for tally in tallies for stamp in (tally.first, tally.last) if stamp and stamp.scale == "wall"]
+def _find_median_time(summaries: Iterable[FileSummary], now: int) -> int:
+    walls = [
+        stamp.us for summary in summaries for stamp in (summary.first, summary.last) if stamp and stamp.scale == "wall"
+    ]
     walls += [
         entry.stamp.us
-        for tally in tallies
-        for entry in tally.entries[:1]
+        for summary in summaries
+        for entry in summary.entries[:1]
         if entry.stamp and entry.stamp.scale == "wall"
     ]
     return sorted(walls)[(len(walls) - 1) // 2] if walls else now
 
 
-def _boots(sources: Sequence[Source], tallies: Iterable[Tally]) -> dict[str, int]:
+def _find_boots(sources: Sequence[Source], summaries: Iterable[FileSummary]) -> dict[str, int]:
     """Boot time per host, where a kernel log says it."""
-    return {correlate.place(sources[tally.source].label).host: tally.anchors[0] for tally in tallies if tally.anchors}
+    return {
+        correlate.read_label(sources[summary.source].label).host: summary.anchors[0]
+        for summary in summaries
+        if summary.anchors
+    }
 
 
-def _people(sources: Sequence[Source], tallies: Sequence[Tally]) -> tuple[dict[Process, int], dict[Process, int]]:
+def _identify_processes(
+    sources: Sequence[Source], summaries: Sequence[FileSummary]
+) -> tuple[dict[Process, int], dict[Process, int]]:
     """Rank and device per process: HCCL's largest communicator, then the launcher's prefix, then names of folders."""
     ranks: dict[Process, tuple[int, int]] = {}
     devices: dict[Process, int] = {}
-    for tally in tallies:
-        label = sources[tally.source].label
-        for link in tally.links:
-            who = process_of(label, link.pid)
+    for summary in summaries:
+        label = sources[summary.source].label
+        for link in summary.links:
+            who = name_process(label, link.pid)
             if link.rank is not None and link.size > ranks.get(who, (-1, 0))[0]:
                 ranks[who] = (link.size, link.rank)
             if link.device is not None:
                 devices.setdefault(who, link.device)
-    for tally in tallies:
-        _named(sources[tally.source].label, tally, ranks, devices)
+    for summary in summaries:
+        _apply_labels(sources[summary.source].label, summary, ranks, devices)
     return {who: rank for who, (_, rank) in ranks.items()}, devices
 
 
-def _named(label: str, tally: Tally, ranks: dict[Process, tuple[int, int]], devices: dict[Process, int]) -> None:
-    for pid, rank in tally.workers.items():
-        ranks.setdefault(process_of(label, pid), (0, rank))
-    for entry in tally.entries:
-        if process_of(label, entry.pid) in devices:
+def _apply_labels(
+    label: str, summary: FileSummary, ranks: dict[Process, tuple[int, int]], devices: dict[Process, int]
+) -> None:
+    for pid, rank in summary.workers.items():
+        ranks.setdefault(name_process(label, pid), (0, rank))
+    for entry in summary.entries:
+        if name_process(label, entry.pid) in devices:
             continue
         device = (
             entry.device
             if entry.device is not None
-            else correlate.device(entry.subject)
+            else correlate.find_device(entry.subject)
             if entry.pid is not None
             else None
         )
         if device is not None:
-            devices.setdefault(process_of(label, entry.pid), device)
-    where = correlate.place(label)
-    writers = {process_of(label, entry.pid) for entry in tally.entries} | {process_of(label, None)}
+            devices.setdefault(name_process(label, entry.pid), device)
+    where = correlate.read_label(label)
+    writers = {name_process(label, entry.pid) for entry in summary.entries} | {name_process(label, None)}
     for who in writers if len(writers) <= 2 else ():
         if where.rank is not None:
             ranks.setdefault(who, (0, where.rank))
@@ -187,23 +199,23 @@ def _named(label: str, tally: Tally, ranks: dict[Process, tuple[int, int]], devi
             devices.setdefault(who, where.device)
 
 
-def _time(entry: Entry, stamp: Stamp | None) -> int | None:
+def _date_record(entry: LogRecord, stamp: Stamp | None) -> int | None:
     """A coarse stamp of text means its last microsecond, for the text repeats what happened; the kernel speaks first."""
     if stamp is None or not entry.dated:
         return None
-    return stamp.us if entry.form == "kernel" else stamp.latest
+    return stamp.us if entry.form == "kernel" else stamp.latest_us
 
 
-def _kind(rule: Rule | None, subject: str, groups: Mapping[str, str]) -> str | None:
+def _refine_kind(rule: Rule | None, subject: str, groups: Mapping[str, str]) -> str | None:
     """The rule's kind, made precise by the error code of an AI Core report or the TS code of its task."""
     if rule is None or rule.kind != "aicore":
         return rule.kind if rule else None
     hit = _HEX.search(subject)
-    precise = codes.aicore_kind(hit["a"] or hit["b"]) if hit else None
-    return precise or codes.ts_kind(groups.get("ts")) or rule.kind
+    precise = codes.find_aicore_kind(hit["a"] or hit["b"]) if hit else None
+    return precise or codes.find_ts_kind(groups.get("ts")) or rule.kind
 
 
-def _due(rule: Rule | None, groups: Mapping[str, str]) -> int:
+def _measure_wait(rule: Rule | None, groups: Mapping[str, str]) -> int:
     """Microseconds that a timeout had waited when it was written."""
     if rule is None:
         return 0
@@ -211,33 +223,35 @@ def _due(rule: Rule | None, groups: Mapping[str, str]) -> int:
     return seconds * timestamps.SECOND
 
 
-def _lives(
-    sources: Sequence[Source], tallies: Sequence[Tally], frame: Frame, made: Sequence[Event]
-) -> dict[Process, Life]:
+def _trace_lifetimes(
+    sources: Sequence[Source], summaries: Sequence[FileSummary], frame: EventFactory, made: Sequence[Event]
+) -> dict[Process, Lifetime]:
     spans: dict[Process, list[int]] = {}
     created: dict[Process, int] = {}
-    for tally in tallies:
-        label = sources[tally.source].label
-        if correlate.place(label).pid is None:
+    for summary in summaries:
+        label = sources[summary.source].label
+        if correlate.read_label(label).pid is None:
             continue
-        who = process_of(label, None)
-        ends = [frame.wall(stamp, who[0]) for stamp in (tally.first, tally.last)]
+        who = name_process(label, None)
+        ends = [frame.settle_stamp(stamp, who[0]) for stamp in (summary.first, summary.last)]
         spans.setdefault(who, []).extend(stamp.us for stamp in ends if stamp)
-        if (born := correlate.created(label)) is not None:
+        if (born := correlate.find_creation(label)) is not None:
             created[who] = min(born, created.get(who, born))
     for event in made:
         if event.time is not None and event.entry.form == "plog":
             spans.setdefault(event.process, []).append(event.time)
     return {
-        who: Life(created=created.get(who), first=min(span, default=None), last=max(span, default=None))
+        who: Lifetime(created=created.get(who), first=min(span, default=None), last=max(span, default=None))
         for who, span in spans.items()
     }
 
 
-def _notes(tallies: Iterable[Tally], boots: Mapping[str, int], sources: Sequence[Source]) -> tuple[str, ...]:
-    hosts = {correlate.place(source.label).host for source in sources} - {""}
+def _write_notes(
+    summaries: Iterable[FileSummary], boots: Mapping[str, int], sources: Sequence[Source]
+) -> tuple[str, ...]:
+    hosts = {correlate.read_label(source.label).host for source in sources} - {""}
     notes = []
-    if any(t.last and t.last.scale == "boot" for t in tallies) and not boots:
+    if any(t.last and t.last.scale == "boot" for t in summaries) and not boots:
         notes.append(
             "a kernel log counts from boot and no line tells when that was: its lines are not ordered against the others (use dmesg -T)"
         )

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from backproof.core.vllm_statistics import EngineStatistics
-    from backproof.triage.serverlog import Mark
+    from backproof.triage.serverlog import ServerMark
 
 Verdict = Literal["ruled out", "possible", "confirmed", "unknown"]
 Pace = Literal["running", "slow", "stuck", "unknown"]
@@ -24,9 +24,9 @@ _LOW: Final = 50.0
 _FRAMES: Final = 30
 
 
-def view(
+def describe_server(
     loads: Sequence[tuple[int | None, EngineStatistics]],
-    marks: Sequence[tuple[int | None, Mark]],
+    marks: Sequence[tuple[int | None, ServerMark]],
     *,
     kind: str | None,
     fault: int | None,
@@ -35,24 +35,24 @@ def view(
     if not loads and not marks:
         return None
     before = [pair for pair in loads if fault is None or pair[0] is None or pair[0] <= fault]
-    pace, why = _pace(before, marks)
+    pace, why = _judge_pace(before, marks)
     ranks = tuple(
         sorted({mark.rank for _, mark in marks if mark.name in {"frame", "raised"} and mark.rank is not None})
     )
     healthy = next((at for at, mark in marks if mark.name == "healthy"), None)
     return Server(
-        samples=tuple(_sample(at, load) for at, load in loads[-_SAMPLES:]),
-        healthy_at=None if healthy is None else timestamps.show(healthy),
+        samples=tuple(_make_sample(at, load) for at, load in loads[-_SAMPLES:]),
+        healthy_at=None if healthy is None else timestamps.format_time(healthy),
         pace=pace,
         pace_why=why,
-        stack=_stack([mark for _, mark in marks]),
+        stack=_find_stack([mark for _, mark in marks]),
         ranks=ranks,
-        spread=_spread(ranks, marks),
-        hypotheses=tuple(_hypotheses([load for _, load in before[-_LAST:]], kind)),
+        spread=_measure_spread(ranks, marks),
+        hypotheses=tuple(_judge_hypotheses([load for _, load in before[-_LAST:]], kind)),
     )
 
 
-def _sample(at: int | None, load: EngineStatistics) -> Sample:
+def _make_sample(at: int | None, load: EngineStatistics) -> Sample:
     return Sample(
         us=at,
         prompt=load.prompt,
@@ -63,15 +63,15 @@ def _sample(at: int | None, load: EngineStatistics) -> Sample:
     )
 
 
-def _stack(marks: Sequence[Mark]) -> tuple[str, ...]:
+def _find_stack(marks: Sequence[ServerMark]) -> tuple[str, ...]:
     """Frames of the first process that raised, as it printed them."""
     frames = [mark for mark in marks if mark.name == "frame"]
     mine = [mark for mark in frames if mark.pid == frames[0].pid and mark.rank == frames[0].rank] if frames else []
-    return tuple(found for mark in mine[:_FRAMES] if (found := serverlog.frame(mark.text)))
+    return tuple(found for mark in mine[:_FRAMES] if (found := serverlog.format_frame(mark.text)))
 
 
-def _spread(
-    ranks: tuple[int, ...], marks: Sequence[tuple[int | None, Mark]]
+def _measure_spread(
+    ranks: tuple[int, ...], marks: Sequence[tuple[int | None, ServerMark]]
 ) -> Literal["single rank", "several ranks", "all ranks", "unknown"]:
     known = {mark.rank for _, mark in marks if mark.rank is not None}
     if not ranks:
@@ -81,8 +81,8 @@ def _spread(
     return "all ranks" if len(ranks) == max(ranks) + 1 and set(ranks) == known else "several ranks"
 
 
-def _pace(
-    loads: Sequence[tuple[int | None, EngineStatistics]], marks: Sequence[tuple[int | None, Mark]]
+def _judge_pace(
+    loads: Sequence[tuple[int | None, EngineStatistics]], marks: Sequence[tuple[int | None, ServerMark]]
 ) -> tuple[Pace, str]:
     """Slow or stuck (post-mortem, section 8.3), as far as a log can say it: utilisation is not in it."""
     last = [load for _, load in loads[-_LAST:]]
@@ -106,14 +106,14 @@ def _pace(
     return "running", f"{now} tokens/s with {last[-1].running} running"
 
 
-def _hypotheses(last: Sequence[EngineStatistics], kind: str | None) -> list[Hypothesis]:
-    return [_capacity(last), _preemption(last), _memory(last, kind), _load(last)]
+def _judge_hypotheses(last: Sequence[EngineStatistics], kind: str | None) -> list[Hypothesis]:
+    return [_judge_capacity(last), _judge_preemption(last), _judge_memory(last, kind), _judge_load(last)]
 
 
-def _capacity(last: Sequence[EngineStatistics]) -> Hypothesis:
+def _judge_capacity(last: Sequence[EngineStatistics]) -> Hypothesis:
     caches = [load.cache for load in last if load.cache is not None]
     if not caches:
-        return _unknown("KV cache or state pool is full")
+        return _make_unknown("KV cache or state pool is full")
     top, waiting = max(caches), max(load.waiting for load in last)
     verdict: Verdict = "possible" if top >= _FULL else "ruled out" if top < _LOW and not waiting else "unknown"
     return Hypothesis(
@@ -123,9 +123,9 @@ def _capacity(last: Sequence[EngineStatistics]) -> Hypothesis:
     )
 
 
-def _preemption(last: Sequence[EngineStatistics]) -> Hypothesis:
+def _judge_preemption(last: Sequence[EngineStatistics]) -> Hypothesis:
     if not last:
-        return _unknown("requests were preempted")
+        return _make_unknown("requests were preempted")
     counted = [load.preemptions for load in last if load.preemptions is not None]
     waiting = max(load.waiting for load in last)
     most = max(counted, default=0)
@@ -135,13 +135,13 @@ def _preemption(last: Sequence[EngineStatistics]) -> Hypothesis:
     return Hypothesis(hypothesis="requests were preempted", evidence=f"{waiting} waiting at most", verdict=verdict)
 
 
-def _memory(last: Sequence[EngineStatistics], kind: str | None) -> Hypothesis:
+def _judge_memory(last: Sequence[EngineStatistics], kind: str | None) -> Hypothesis:
     name = "the device ran out of memory"
     if kind == "oom":
-        return Hypothesis(hypothesis=name, evidence="the first scene is a refused allocation", verdict="confirmed")
+        return Hypothesis(hypothesis=name, evidence="the first fault is a refused allocation", verdict="confirmed")
     caches = [load.cache for load in last if load.cache is not None]
     if not caches:
-        return _unknown(name)
+        return _make_unknown(name)
     verdict: Verdict = "ruled out" if kind is not None or max(caches) < _LOW else "unknown"
     return Hypothesis(
         hypothesis=name,
@@ -150,13 +150,13 @@ def _memory(last: Sequence[EngineStatistics], kind: str | None) -> Hypothesis:
     )
 
 
-def _load(last: Sequence[EngineStatistics]) -> Hypothesis:
+def _judge_load(last: Sequence[EngineStatistics]) -> Hypothesis:
     if not last:
-        return _unknown("the fault needs concurrency")
+        return _make_unknown("the fault needs concurrency")
     running = max(load.running for load in last)
     verdict: Verdict = "possible" if running > 1 else "ruled out"
     return Hypothesis(hypothesis="the fault needs concurrency", evidence=f"{running} running at most", verdict=verdict)
 
 
-def _unknown(name: str) -> Hypothesis:
+def _make_unknown(name: str) -> Hypothesis:
     return Hypothesis(hypothesis=name, evidence="no statistics before the fault", verdict="unknown")

@@ -100,7 +100,7 @@ class Prefix:
     length: int = 0
 
 
-def read(raw: bytes) -> tuple[Head, ...]:
+def read_heads(raw: bytes) -> tuple[Head, ...]:
     """All records of one physical line, in order; at least one, for a line without a head is text."""
     line = raw[: LIMIT * 2].decode("utf-8", "replace").rstrip("\r\n")[:LIMIT]
     if "\x1b" in line:
@@ -109,18 +109,20 @@ def read(raw: bytes) -> tuple[Head, ...]:
         line = line.rsplit("\r", 1)[1] if line.rsplit("\r", 1)[1].strip() else line.replace("\r", "")
     found = list(_PLOG.finditer(line))
     if not found:
-        return (_loose(line),)
-    return tuple(_with_lead(line, found))
+        return (_read_loose(line),)
+    return tuple(_read_records(line, found))
 
 
-def _with_lead(line: str, found: list[re.Match[str]]) -> list[Head]:
-    prefix = strip(line)
-    heads = [_plog(line, hit, after.start() if after else None, prefix) for hit, after in zip_longest(found, found[1:])]
+def _read_records(line: str, found: list[re.Match[str]]) -> list[Head]:
+    prefix = read_prefix(line)
+    heads = [
+        _read_plog(line, hit, after.start() if after else None, prefix) for hit, after in zip_longest(found, found[1:])
+    ]
     lead = line[prefix.length : found[0].start()]
-    return [_loose(line[: found[0].start()]), *heads] if len(lead.strip()) > 40 else heads
+    return [_read_loose(line[: found[0].start()]), *heads] if len(lead.strip()) > 40 else heads
 
 
-def _plog(line: str, hit: re.Match[str], end: int | None, prefix: Prefix) -> Head:
+def _read_plog(line: str, hit: re.Match[str], end: int | None, prefix: Prefix) -> Head:
     rest = line[hit.end() : end].rstrip() if end is not None else line[hit.end() :]
     # Device kernels come through klogd as EVENT with the real level inside (CANN slog, klogd.c).
     inner = hit["module"] == "KERNEL" and "[ascend]" in rest
@@ -128,25 +130,25 @@ def _plog(line: str, hit: re.Match[str], end: int | None, prefix: Prefix) -> Hea
         form="kernel" if inner else "plog",
         level="ERROR" if inner and "[ERROR]" in rest else hit["level"],
         pid=int(hit["pid"]),
-        stamp=timestamps.plog(hit["ts"]) if hit["ts"] else None,
+        stamp=timestamps.parse_plog(hit["ts"]) if hit["ts"] else None,
         rank=prefix.rank,
         subject=rest if inner else f"{hit['module']} {rest}",
         prefixed=bool(prefix.length),
     )
 
 
-def strip(line: str) -> Prefix:
+def read_prefix(line: str) -> Prefix:
     """The prefixes that launchers put before a line, as many as there are."""
     at, pid, rank = 0, None, None
     while hit := _PREFIX.match(line, at):
         at = hit.end()
         pid = int(hit["pid"]) if hit["pid"] else pid
-        for value in (hit["vrank"], hit["rank"], hit["mrank"], _worker_rank(str(hit["actor"]))):
+        for value in (hit["vrank"], hit["rank"], hit["mrank"], _parse_worker_rank(str(hit["actor"]))):
             rank = int(value) if value is not None else rank
     return Prefix(pid=pid, rank=rank, length=at)
 
 
-def _worker_rank(actor: str) -> int | None:
+def _parse_worker_rank(actor: str) -> int | None:
     """Rank from `Worker_DP0_TP3_EP3`: EP counts over all of DP and TP; TP alone is the rank; DP with TP says too little."""
     axes = {hit["axis"]: int(hit["n"]) for hit in _WORKER.finditer(actor)}
     if "EP" in axes:
@@ -154,13 +156,13 @@ def _worker_rank(actor: str) -> int | None:
     return axes.get("TP") if not {"DP", "PP"} & {name for name, value in axes.items() if value} else None
 
 
-def _loose(line: str) -> Head:
-    prefix = strip(line)
+def _read_loose(line: str) -> Head:
+    prefix = read_prefix(line)
     rest = line[prefix.length :]
-    return _kernel(rest) or _stamped(rest, prefix)
+    return _read_kernel(rest) or _read_text(rest, prefix)
 
 
-def _kernel(rest: str) -> Head | None:
+def _read_kernel(rest: str) -> Head | None:
     hit = (
         _DMESG.match(rest)
         or _SYSLOG.match(rest)
@@ -172,33 +174,33 @@ def _kernel(rest: str) -> Head | None:
         return None
     subject = rest[hit.end() :]
     level = "ERROR" if "[ERROR]" in subject else ""
-    return Head(form="kernel", level=level, stamp=_kernel_stamp(hit.groupdict()), subject=subject)
+    return Head(form="kernel", level=level, stamp=_read_kernel_stamp(hit.groupdict()), subject=subject)
 
 
-def _kernel_stamp(part: dict[str, str | None]) -> Stamp | None:
+def _read_kernel_stamp(part: dict[str, str | None]) -> Stamp | None:
     if since := part.get("boot"):
-        return timestamps.boot(since)
+        return timestamps.parse_boot(since)
     if wall := part.get("ts"):
-        return timestamps.iso(wall)
-    return timestamps.calendar_day(str(part["month"]), str(part["day"]), str(part["clock"]), part.get("year"))
+        return timestamps.parse_iso(wall)
+    return timestamps.parse_calendar_day(str(part["month"]), str(part["day"]), str(part["clock"]), part.get("year"))
 
 
-def _stamped(rest: str, prefix: Prefix) -> Head:
+def _read_text(rest: str, prefix: Prefix) -> Head:
     """Text with a level and perhaps a stamp in front; the text behind may be an alarm with a stamp of its own."""
     level, stamp, pid = "", None, prefix.pid
     if hit := _VLLM.match(rest):
-        level, stamp = hit["level"], timestamps.month_day(hit["day"], hit["clock"])
+        level, stamp = hit["level"], timestamps.parse_month_day(hit["day"], hit["clock"])
     elif hit := _GLOG.match(rest) or _TORCH_WARNING.match(rest):
-        level, stamp = _GLOG_LEVEL[hit["level"]], timestamps.compact(hit["day"].zfill(4), hit["clock"])
+        level, stamp = _GLOG_LEVEL[hit["level"]], timestamps.parse_compact(hit["day"].zfill(4), hit["clock"])
     elif hit := _MINDIE.match(rest):
-        level, stamp, pid = hit["level"].upper(), timestamps.iso(hit["ts"]), int(hit["pid"])
+        level, stamp, pid = hit["level"].upper(), timestamps.parse_iso(hit["ts"]), int(hit["pid"])
     elif hit := _UVICORN.match(rest):
         level = hit["level"]
     text = rest[hit.end() :] if hit else rest
-    return _torch(text, level, stamp, pid, prefix) or _alarm(text, level, stamp, pid, prefix)
+    return _read_torch(text, level, stamp, pid, prefix) or _read_alarm(text, level, stamp, pid, prefix)
 
 
-def _torch(text: str, level: str, stamp: Stamp | None, pid: int | None, prefix: Prefix) -> Head | None:
+def _read_torch(text: str, level: str, stamp: Stamp | None, pid: int | None, prefix: Prefix) -> Head | None:
     hit = _TORCH.match(text)
     if hit is None:
         return None
@@ -207,7 +209,7 @@ def _torch(text: str, level: str, stamp: Stamp | None, pid: int | None, prefix: 
         form="text",
         level="ERROR",
         pid=int(hit["pid"]) if pid is None else pid,
-        stamp=timestamps.plog(hit["ts"]) or stamp,
+        stamp=timestamps.parse_plog(hit["ts"]) or stamp,
         rank=rank if rank >= 0 else prefix.rank,  # vLLM workers print -1
         device=device if device >= 0 else None,
         subject=text,
@@ -215,10 +217,10 @@ def _torch(text: str, level: str, stamp: Stamp | None, pid: int | None, prefix: 
     )
 
 
-def _alarm(text: str, level: str, stamp: Stamp | None, pid: int | None, prefix: Prefix) -> Head:
+def _read_alarm(text: str, level: str, stamp: Stamp | None, pid: int | None, prefix: Prefix) -> Head:
     hit = next(_ALARM.finditer(text))  # all of it is optional, so there always is a match at the start
     code = hit["code"] or (hit["pid"] and hit["late"]) or ""
-    own = timestamps.plog(hit["ts"]) if hit["ts"] and (code or hit["pid"]) else None
+    own = timestamps.parse_plog(hit["ts"]) if hit["ts"] and (code or hit["pid"]) else None
     if hit["pid"] and code:
         pid = int(hit["pid"])
     return Head(

@@ -21,120 +21,126 @@ _LISTED: Final = 10
 _LONG: Final = 300
 
 
-def code(text: str) -> str:
+def format_code(text: str) -> str:
     """Text as a code span that it cannot leave, also in a table."""
     plain = one_line(text[:_LONG]).replace("|", "\N{BROKEN BAR}")
     fence = "`" * (max((len(run) for run in _TICKS.findall(plain)), default=0) + 1)
     return f"{fence} {plain or ' '} {fence}"
 
 
-def render(result: TriageResult) -> str:
+def render_markdown(result: TriageResult) -> str:
     """One section per question: what, why, what else, what to do."""
     parts = [
-        _headline(result),
-        _scene(result),
-        _why(result),
-        _lines(result),
-        _pointers(result),
-        _server(result),
-        _ranks(result),
-        _notes(result),
+        _render_headline(result),
+        _render_fault(result),
+        _render_reasons(result),
+        _render_lines(result),
+        _render_pointers(result),
+        _render_server(result),
+        _render_ranks(result),
+        _render_notes(result),
     ]
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
-def table(head: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
+def render_table(head: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
     """A pipe table, empty without rows."""
     body = ["| " + " | ".join(row) + " |" for row in rows]
     names = list(head)
     return "\n".join(["| " + " | ".join(names) + " |", "|" + " --- |" * len(names), *body]) if body else ""
 
 
-def _headline(result: TriageResult) -> str:
-    return f"**{_TITLES[result.outcome]}** (confidence: {result.confidence}): {code(result.verdict)}"
+def _render_headline(result: TriageResult) -> str:
+    return f"**{_TITLES[result.outcome]}** (confidence: {result.confidence}): {format_code(result.verdict)}"
 
 
-_TITLES: Final = {"first-scene": "First scene found", "only-echoes": "Only echoes", "nothing": "No failure found"}
+_TITLES: Final = {
+    "first-fault": "First fault found",
+    "errors": "Errors, and no first fault among them",
+    "only-secondary": "Only secondary errors",
+    "healthy": "No failure found",
+    "unread": "Not read to the end: it could not be told",
+}
 
 
-def _scene(result: TriageResult) -> str:
-    first = result.first_scene
+def _render_fault(result: TriageResult) -> str:
+    first = result.first_fault
     if first is None:
         return ""
     rows = [
-        ("where", code(f"{first.file}:{first.line}")),
+        ("where", format_code(f"{first.file}:{first.line}")),
         ("kind", first.kind),
         ("time", first.time or "no clock"),
-        ("rank, device", f"{_or_dash(result.rank)}, {_or_dash(result.device)}"),
-        ("kernel", code(result.kernel) if result.kernel else "-"),
+        ("rank, device", f"{_format_optional(result.rank)}, {_format_optional(result.device)}"),
+        ("kernel", format_code(result.kernel) if result.kernel else "-"),
         ("codes", " → ".join(f"{each.code} {each.meaning}".strip() for each in result.chain) or "-"),
-        ("line", code(first.text)),
+        ("line", format_code(first.text)),
         ("advice", result.advice),
     ]
-    return table(("first scene", ""), rows)
+    return render_table(("first fault", ""), rows)
 
 
-def _or_dash(value: int | None) -> str:
+def _format_optional(value: int | None) -> str:
     return "-" if value is None else str(value)
 
 
-def _why(result: TriageResult) -> str:
-    return "Why:\n\n" + "\n".join(f"- {code(reason)}" for reason in result.why)
+def _render_reasons(result: TriageResult) -> str:
+    return "Why:\n\n" + "\n".join(f"- {format_code(reason)}" for reason in result.why)
 
 
-def _lines(result: TriageResult) -> str:
-    def shown(lines: tuple[str, ...]) -> str:
+def _render_lines(result: TriageResult) -> str:
+    def list_lines(lines: tuple[str, ...]) -> str:
         rest = f" and {len(lines) - _LISTED} more" if len(lines) > _LISTED else ""
-        return ", ".join(code(line) for line in lines[:_LISTED]) + rest
+        return ", ".join(format_code(line) for line in lines[:_LISTED]) + rest
 
-    return table(("class", "lines"), ((name, shown(lines)) for name, lines in result.lists() if lines))
+    return render_table(("class", "lines"), ((name, list_lines(lines)) for name, lines in result.list_lines() if lines))
 
 
-def _pointers(result: TriageResult) -> str:
+def _render_pointers(result: TriageResult) -> str:
     rows = (
         (
-            code(each.where),
+            format_code(each.where),
             each.status,
             each.result,
             f"sq {each.queue}, task {each.task}",
-            code(each.joined) if each.joined else "not found",
+            format_code(each.joined) if each.joined else "not found",
         )
         for each in result.pointers
     )
-    return table(("pointer", "status", "result", "points at", "report of that task"), rows)
+    return render_table(("pointer", "status", "result", "points at", "report of that task"), rows)
 
 
-def _server(result: TriageResult) -> str:
+def _render_server(result: TriageResult) -> str:
     server = result.server
     if server is None:
         return ""
     rows = ((each.hypothesis, each.evidence, each.verdict) for each in server.hypotheses)
-    return f"Server: {server.pace} ({server.pace_why}); stack: {server.spread}.\n\n" + table(
+    return f"Server: {server.pace} ({server.pace_why}); stack: {server.spread}.\n\n" + render_table(
         ("hypothesis", "evidence", "verdict"), rows
     )
 
 
-def _ranks(result: TriageResult) -> str:
+def _render_ranks(result: TriageResult) -> str:
     rows = (
         (
-            _or_dash(each.rank),
-            _or_dash(each.device),
-            code(f"{each.host} {each.process}".strip()),
+            _format_optional(each.rank),
+            _format_optional(each.device),
+            format_code(f"{each.host} {each.process}".strip()),
             str(each.errors),
             each.first or "-",
             each.role,
         )
         for each in result.ranks
     )
-    return table(("rank", "device", "process", "errors", "first", "role"), rows)
+    return render_table(("rank", "device", "process", "errors", "first", "role"), rows)
 
 
-def _notes(result: TriageResult) -> str:
-    return "\n".join(_note_lines(result))
+def _render_notes(result: TriageResult) -> str:
+    return "\n".join(_list_notes(result))
 
 
-def _note_lines(result: TriageResult) -> Iterator[str]:
+def _list_notes(result: TriageResult) -> Iterator[str]:
     for note in result.notes:
-        yield f"- note: {code(note)}"
+        yield f"- note: {format_code(note)}"
     if not result.lists_complete:
         yield "- note: the input is large; the lists name the earliest lines of each class only, the counts are of all"

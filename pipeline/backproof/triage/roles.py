@@ -1,4 +1,4 @@
-"""Gives every record its final role, seen from the first scene: the same line is a detail here and an echo there."""
+"""Gives every record its final role, seen from the first fault: the same line is a detail here and a secondary error there."""
 
 from __future__ import annotations
 
@@ -13,121 +13,125 @@ if TYPE_CHECKING:
     from backproof.triage.events import Event, World
     from backproof.triage.rules import RuleBook
 
-FinalRole = Literal["first-scene", "scene", "pointer", "echo", "noise", "unknown"]
-BEST_FIRST: Final[tuple[FinalRole, ...]] = ("first-scene", "scene", "pointer", "echo", "noise", "unknown")
+FinalRole = Literal["first-fault", "detail", "pointer", "secondary", "noise", "unknown"]
+BEST_FIRST: Final[tuple[FinalRole, ...]] = ("first-fault", "detail", "pointer", "secondary", "noise", "unknown")
 _BEFORE: Final = 5 * SECOND
 _AFTER: Final = 120 * SECOND
-"""How long the dump of one scene takes: a device writes its registers first and names the kernel last."""
+"""How long the dump of one fault takes: a device writes its registers first and names the kernel last."""
 _AT_ONCE: Final = SECOND
 _LONG_BEFORE: Final = 10 * SECOND
 _THREAD: Final = re.compile(r"^[A-Z]+ \[[^\]]*\]\s?\[?(?P<thread>\d+)\b")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Settled:
+class ClassifiedEvent:
     """A record with its final role."""
 
     event: Event
     role: FinalRole
 
 
-def settle(world: World, choice: Choice, book: RuleBook) -> list[Settled]:
+def classify_events(world: World, choice: Choice, book: RuleBook) -> list[ClassifiedEvent]:
     """Final roles, in the order of the files."""
-    found: list[Settled] = []
-    before: Settled | None = None
+    found: list[ClassifiedEvent] = []
+    before: ClassifiedEvent | None = None
     for event in sorted(world.events, key=lambda event: event.place):
-        role = _continued(event, before) if event.role == "continued" else _role(event, choice, book)
-        before = Settled(event=event, role=role)
+        role = _classify_continued(event, before) if event.role == "continued" else _classify_event(event, choice, book)
+        before = ClassifiedEvent(event=event, role=role)
         found.append(before)
     return found
 
 
-def _continued(event: Event, before: Settled | None) -> FinalRole:
-    """What the record that it continues is, and never a first scene of its own."""
+def _classify_continued(event: Event, before: ClassifiedEvent | None) -> FinalRole:
+    """What the record that it continues is, and never a first fault of its own."""
     if before is None or before.event.entry.source != event.entry.source:
         return "unknown"
-    return "scene" if before.role == "first-scene" else before.role
+    return "detail" if before.role == "first-fault" else before.role
 
 
-def _role(event: Event, choice: Choice, book: RuleBook) -> FinalRole:
-    scene = choice.scene
-    if event is scene:
-        return "first-scene"
+def _classify_event(event: Event, choice: Choice, book: RuleBook) -> FinalRole:
+    fault = choice.fault
+    if event is fault:
+        return "first-fault"
     if event in choice.survived:
-        return "echo" if scene is not None and _is_after(event, scene) else "noise"
-    if event.role in {"pointer", "echo"}:
-        return "pointer" if event.role == "pointer" else "echo"
+        return "secondary" if fault is not None and _is_after(event, fault) else "noise"
+    if event.role in {"pointer", "secondary"}:
+        return "pointer" if event.role == "pointer" else "secondary"
     if event.role == "noise":
-        with_scene = event.rule is not None and event.rule.with_scene and scene is not None and _beside(event, scene)
-        return "scene" if with_scene else "noise"
-    return _unknown(event, scene) if event.role == "unknown" else _report(event, scene, book)
+        with_fault = event.rule is not None and event.rule.with_fault and fault is not None and _is_beside(event, fault)
+        return "detail" if with_fault else "noise"
+    return _classify_unknown(event, fault) if event.role == "unknown" else _classify_report(event, fault, book)
 
 
-def _is_after(event: Event, scene: Event) -> bool:
-    return scene.time is not None and event.time is not None and event.time > scene.time
+def _is_after(event: Event, fault: Event) -> bool:
+    return fault.time is not None and event.time is not None and event.time > fault.time
 
 
-def _report(event: Event, scene: Event | None, book: RuleBook) -> FinalRole:
-    """A first scene that was not chosen, or a detail: part of the scene, or a later fault that repeats it."""
-    if scene is None:
+def _classify_report(event: Event, fault: Event | None, book: RuleBook) -> FinalRole:
+    """A first fault that was not chosen, or a detail: part of the fault, or a later fault that repeats it."""
+    if fault is None:
         return "unknown"
-    return "scene" if _fits(event, scene, book) and _beside(event, scene) else "echo"
+    return "detail" if _shares_family(event, fault, book) and _is_beside(event, fault) else "secondary"
 
 
-def _fits(event: Event, scene: Event, book: RuleBook) -> bool:
+def _shares_family(event: Event, fault: Event, book: RuleBook) -> bool:
     """Same family of faults; a detail without a kind fits any."""
-    mine, its = book.kind(event.kind), book.kind(scene.kind)
+    mine, its = book.get_kind(event.kind), book.get_kind(fault.kind)
     return mine is None or its is None or mine.family == its.family
 
 
-def _beside(event: Event, scene: Event) -> bool:
-    """Whether a record belongs to the dump of the first scene: same writer, and not a copy of it in a traceback."""
-    mine, its = event.entry, scene.entry
+def _is_beside(event: Event, fault: Event) -> bool:
+    """Whether a record belongs to the dump of the first fault: same writer, and not a copy of it in a traceback."""
+    mine, its = event.entry, fault.entry
     if mine.form == "text":
         if its.form == "text":
             return (
                 mine.source == its.source
                 and mine.block == its.block
-                and (mine.block >= 0 or event.process == scene.process)
+                and (mine.block >= 0 or event.process == fault.process)
             )
-        return mine.source == its.source and not mine.prefixed and _within(event, scene, _AT_ONCE, _AT_ONCE)
+        return mine.source == its.source and not mine.prefixed and _is_within(event, fault, _AT_ONCE, _AT_ONCE)
     if mine.form == "kernel" or its.form == "kernel":
-        return mine.form == its.form and mine.source == its.source and _within(event, scene, _BEFORE, _AFTER)
-    return event.process == scene.process and _within(event, scene, _BEFORE, _AFTER)
+        return mine.form == its.form and mine.source == its.source and _is_within(event, fault, _BEFORE, _AFTER)
+    return event.process == fault.process and _is_within(event, fault, _BEFORE, _AFTER)
 
 
-def _within(event: Event, scene: Event, before: int, after: int) -> bool:
-    if event.time is None or scene.time is None:
-        return event.entry.source == scene.entry.source
-    return -before <= event.time - scene.time <= after
+def _is_within(event: Event, fault: Event, before: int, after: int) -> bool:
+    if event.time is None or fault.time is None:
+        return event.entry.source == fault.entry.source
+    return -before <= event.time - fault.time <= after
 
 
-def _unknown(event: Event, scene: Event | None) -> FinalRole:
-    """A record that no rule knows: the thread that reported the scene wrote it, it came later, or long before."""
-    if scene is None or scene.time is None or event.time is None:
+def _classify_unknown(event: Event, fault: Event | None) -> FinalRole:
+    """A record that no rule knows: the thread that reported the fault wrote it, it came later, or long before."""
+    if fault is None or fault.time is None or event.time is None:
         return "unknown"
-    late = event.time - scene.time
-    if 0 <= late <= _AT_ONCE and event.process == scene.process and _thread(event) == _thread(scene) is not None:
-        return "scene"
+    late = event.time - fault.time
+    if (
+        0 <= late <= _AT_ONCE
+        and event.process == fault.process
+        and _find_thread(event) == _find_thread(fault) is not None
+    ):
+        return "detail"
     if late >= 0:
-        return "echo"
-    return "noise" if late < -_LONG_BEFORE and event.process == scene.process else "unknown"
+        return "secondary"
+    return "noise" if late < -_LONG_BEFORE and event.process == fault.process else "unknown"
 
 
-def _thread(event: Event) -> str | None:
+def _find_thread(event: Event) -> str | None:
     hit = _THREAD.match(event.entry.subject)
     return hit["thread"] if hit else None
 
 
-def precise_kind(scene: Event, settled: list[Settled], book: RuleBook) -> str:
-    """The kind of the first scene, made precise by its details."""
-    own = book.kind(scene.kind)
-    if scene.kind is None or own is None:
+def refine_kind(fault: Event, settled: list[ClassifiedEvent], book: RuleBook) -> str:
+    """The kind of the first fault, made precise by its details."""
+    own = book.get_kind(fault.kind)
+    if fault.kind is None or own is None:
         return "unknown"
     if not own.generic:
-        return scene.kind
+        return fault.kind
     for each in settled:
-        kind = book.kind(each.event.kind)
-        if each.role == "scene" and kind is not None and not kind.generic and kind.family == own.family:
-            return each.event.kind or scene.kind
-    return scene.kind
+        kind = book.get_kind(each.event.kind)
+        if each.role == "detail" and kind is not None and not kind.generic and kind.family == own.family:
+            return each.event.kind or fault.kind
+    return fault.kind

@@ -23,11 +23,11 @@ if TYPE_CHECKING:
     from backproof.triage.line_header import Head
 
 _Table = TypeVar("_Table", bound=Record)
-Role = Literal["first-scene", "detail", "pointer", "echo", "noise", "context"]
+Role = Literal["first-fault", "detail", "pointer", "secondary", "noise", "context"]
 
 
 class Kind(Record):
-    """What a first scene is. See kinds.toml."""
+    """What a first fault is. See kinds.toml."""
 
     family: str
     generic: bool = False
@@ -48,9 +48,9 @@ class Rule(Record):
     )
     kind: str | None = None
     priority: int = Field(50, description="the lowest that matches wins; equal ones in the order of the files")
-    weight: int = Field(0, description="of a first scene: breaks ties and orders what has no clock")
-    with_scene: bool = Field(default=False, description="noise that belongs to the dump of a scene beside it")
-    fallback: bool = Field(default=False, description="an echo that is named when nothing better is there")
+    weight: int = Field(0, description="of a first fault: breaks ties and orders what has no clock")
+    with_fault: bool = Field(default=False, description="noise that belongs to the dump of a fault beside it")
+    fallback: bool = Field(default=False, description="a secondary error that is named when nothing better is there")
     timeout_default: int | None = Field(None, description="seconds to count back; a group `timeout` in the line wins")
     meaning: str
     advice: str = ""
@@ -59,7 +59,7 @@ class Rule(Record):
     source: str = ""
 
 
-class Failure(Record):
+class RuleFailure(Record):
     """A rule that does not hold its own example."""
 
     rule: str
@@ -75,76 +75,78 @@ class RuleBook:
     _sets: Mapping[str, tuple[Any, tuple[int, ...]]]
     _patterns: tuple[Any, ...]
 
-    def match(self, head: Head) -> int:
+    def match_head(self, head: Head) -> int:
         """Index of the rule for a record, -1 for none."""
-        found, numbers = self._sets[_lane(head)]
+        found, numbers = self._sets[_get_lane(head)]
         hits = found.Match(head.subject)
         return numbers[min(hits)] if hits else -1
 
-    def groups(self, number: int, subject: str) -> dict[str, str]:
+    def find_groups(self, number: int, subject: str) -> dict[str, str]:
         """Named groups of a rule's pattern in a subject that it matched."""
         hit = self._patterns[number].search(subject)
         return {name: value for name, value in hit.groupdict().items() if value} if hit else {}
 
-    def kind(self, name: str | None) -> Kind | None:
+    def get_kind(self, name: str | None) -> Kind | None:
         return self.kinds.get(name) if name else None
 
 
-def _lane(head: Head) -> str:
+def _get_lane(head: Head) -> str:
     if head.form != "plog":
         return head.form
     return "plog" if head.is_error else "plog-any"
 
 
-def _lanes(rule: Rule) -> tuple[str, ...]:
+def _list_lanes(rule: Rule) -> tuple[str, ...]:
     lanes = ("plog", "text", "kernel") if rule.form == "any" else (rule.form,)
     return (*lanes, "plog-any") if rule.level == "any" and "plog" in lanes else lanes
 
 
 @cache
-def book() -> RuleBook:
+def load_shipped_rules() -> RuleBook:
     """The rules that ship with the package."""
-    return load(resources.files("backproof.triage"))
+    return load_rules(resources.files("backproof.triage"))
 
 
-def load(folder: Traversable) -> RuleBook:
+def load_rules(folder: Traversable) -> RuleBook:
     """Rules of `rules/*.toml` and kinds of `kinds.toml` in a folder; raises PlanError naming every broken rule."""
-    kinds = {name: _read(Kind, "kinds.toml", value) for name, value in _tables(folder / "kinds.toml").items()}
+    kinds = {
+        name: _validate_table(Kind, "kinds.toml", value) for name, value in _read_tables(folder / "kinds.toml").items()
+    }
     files = sorted(
         (each for each in (folder / "rules").iterdir() if each.name.endswith(".toml")), key=lambda each: each.name
     )
-    found = [_read(Rule, each.name, value) for each in files for value in _tables(each).get("rule", [])]
-    made = _build(found, kinds)
-    broken = _check(made)
+    found = [_validate_table(Rule, each.name, value) for each in files for value in _read_tables(each).get("rule", [])]
+    made = _build_book(found, kinds)
+    broken = _check_rules(made)
     if broken:
-        raise _invalid("; ".join(f"{each.rule}: {each.problem}" for each in broken))
+        raise _make_error("; ".join(f"{each.rule}: {each.problem}" for each in broken))
     return made
 
 
-def _tables(file: Traversable) -> dict[str, Any]:
+def _read_tables(file: Traversable) -> dict[str, Any]:
     try:
         return tomllib.loads(file.read_text("utf-8"))
     except ValueError as error:  # no TOML, or no UTF-8
-        raise _invalid(f"{file.name}: {error}") from error
+        raise _make_error(f"{file.name}: {error}") from error
 
 
-def _read(what: type[_Table], name: str, value: object) -> _Table:
+def _validate_table(what: type[_Table], name: str, value: object) -> _Table:
     try:
         return what.model_validate(value)
     except ValidationError as error:
-        raise _invalid(f"{name}: {error}") from error
+        raise _make_error(f"{name}: {error}") from error
 
 
-def _invalid(why: str) -> PlanError:
+def _make_error(why: str) -> PlanError:
     return PlanError(
-        "A triage rule is invalid.", why=why, next_step="Correct the rule file, then run: backproof rules test"
+        "A triage rule is invalid.", why=why, next_step="Correct the rule file, then run: backproof plan rules"
     )
 
 
-def _build(found: Sequence[Rule], kinds: Mapping[str, Kind]) -> RuleBook:
+def _build_book(found: Sequence[Rule], kinds: Mapping[str, Kind]) -> RuleBook:
     rules = tuple(sorted(found, key=lambda rule: rule.priority))
     names = ("plog", "plog-any", "text", "kernel")
-    patterns = tuple(_compile(rule) for rule in rules)  # first, for it names the rule that is wrong
+    patterns = tuple(_compile_rule(rule) for rule in rules)  # first, for it names the rule that is wrong
     return RuleBook(
         rules=rules,
         kinds=kinds,
@@ -153,17 +155,17 @@ def _build(found: Sequence[Rule], kinds: Mapping[str, Kind]) -> RuleBook:
     )
 
 
-def _compile(rule: Rule) -> Any:
+def _compile_rule(rule: Rule) -> Any:
     options = re2.Options()
     options.log_errors = False
     try:
         return re2.compile(rule.pattern, options)
     except re2.error as error:
-        raise _invalid(f"{rule.id}: {error.args[0].decode()}") from error  # RE2 speaks in bytes
+        raise _make_error(f"{rule.id}: {error.args[0].decode()}") from error  # RE2 speaks in bytes
 
 
 def _compile_set(rules: Sequence[Rule], lane: str) -> tuple[Any, tuple[int, ...]]:
-    numbers = tuple(number for number, rule in enumerate(rules) if lane in _lanes(rule))
+    numbers = tuple(number for number, rule in enumerate(rules) if lane in _list_lanes(rule))
     options = re2.Options()
     options.max_mem = 64 << 20  # the default of 8 MiB makes the automaton of all rules fall back to the slow engine
     made = re2.Set.SearchSet(options)
@@ -173,42 +175,45 @@ def _compile_set(rules: Sequence[Rule], lane: str) -> tuple[Any, tuple[int, ...]
     return made, numbers
 
 
-def _check(made: RuleBook) -> list[Failure]:
+def _check_rules(made: RuleBook) -> list[RuleFailure]:
     """What is wrong with each rule by itself."""
     ids = [rule.id for rule in made.rules]
     broken = [
-        Failure(rule=each, problem="the id is used twice") for each in sorted({i for i in ids if ids.count(i) > 1})
+        RuleFailure(rule=each, problem="the id is used twice") for each in sorted({i for i in ids if ids.count(i) > 1})
     ]
     for number, rule in enumerate(made.rules):
-        broken += [Failure(rule=rule.id, problem=problem) for problem in _problems(made, number, rule)]
+        broken += [RuleFailure(rule=rule.id, problem=problem) for problem in _find_problems(made, number, rule)]
     return broken
 
 
-def _problems(made: RuleBook, number: int, rule: Rule) -> list[str]:
+def _find_problems(made: RuleBook, number: int, rule: Rule) -> list[str]:
     problems = []
     if rule.kind is not None and rule.kind not in made.kinds:
         problems.append(f"kind {rule.kind!r} is not in kinds.toml")
-    if rule.role == "first-scene" and rule.kind is None:
-        problems.append("a first scene needs a kind")
-    if not _applies(made, number, rule, rule.example):
+    if rule.role == "first-fault" and rule.kind is None:
+        problems.append("a first fault needs a kind")
+    if not _matches_line(made, number, rule, rule.example):
         problems.append("does not match its example")
-    if _applies(made, number, rule, rule.counterexample):
+    if _matches_line(made, number, rule, rule.counterexample):
         problems.append("matches its counterexample")
     return problems
 
 
-def _applies(made: RuleBook, number: int, rule: Rule, line: str) -> bool:
+def _matches_line(made: RuleBook, number: int, rule: Rule, line: str) -> bool:
     pattern = made._patterns[number]  # noqa: SLF001 - of this module's own class
-    return any(_lane(head) in _lanes(rule) and pattern.search(head.subject) for head in line_header.read(line.encode()))
+    return any(
+        _get_lane(head) in _list_lanes(rule) and pattern.search(head.subject)
+        for head in line_header.read_heads(line.encode())
+    )
 
 
-def selftest(folder: Path | None = None) -> list[Failure]:
+def check_examples(folder: Path | None = None) -> list[RuleFailure]:
     """Every rule against the whole book: its example must be won by it, its counterexample must not. Empty is good."""
-    made = book() if folder is None else load(folder)
+    made = load_shipped_rules() if folder is None else load_rules(folder)
     failures = []
     for number, rule in enumerate(made.rules):
-        won = {made.match(head) for head in line_header.read(rule.example.encode())}
+        won = {made.match_head(head) for head in line_header.read_heads(rule.example.encode())}
         if number not in won:
             winner = ", ".join(made.rules[each].id for each in sorted(won) if each >= 0)
-            failures.append(Failure(rule=rule.id, problem=f"its example is taken by {winner}"))
+            failures.append(RuleFailure(rule=rule.id, problem=f"its example is taken by {winner}"))
     return failures

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final
 import re2
 
 from backproof.triage import correlate, rules, serverlog
-from backproof.triage.collect import Reader, Tally
+from backproof.triage.collect import FileSummary, LineReader
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -56,7 +56,7 @@ _MIXED: Final = (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Range:
+class FileRange:
     """Bytes `start` to `stop` of a source of `size` bytes. Lines that start in it belong to it.
 
     Of each rule the first `keep` records are kept, and the last `keep`. The first file of a process `introduces` it.
@@ -71,20 +71,20 @@ class Range:
     introduces: bool
 
 
-def ranges(sources: Sequence[Source]) -> list[Range]:
+def split_ranges(sources: Sequence[Source]) -> list[FileRange]:
     """One range for a small file, pieces for a large one. The more there are, the less is kept of each."""
     spans = [
-        (number, source, at) for number, source in enumerate(sources) for at in range(0, source.size, _step(source))
+        (number, source, at) for number, source in enumerate(sources) for at in range(0, source.size, _get_step(source))
     ]
     large = sum(source.size > SMALL for _, source, _ in spans)
-    first = {_writer(source): number for number, source in reversed(list(enumerate(sources)))}.values()
+    first = {_name_writer(source): number for number, source in reversed(list(enumerate(sources)))}.values()
     share = max(_KEEP_LEAST, min(_KEEP, _KEEP_ALL // max(large, 1)))
     return [
-        Range(
+        FileRange(
             source=number,
             path=source.path,
             start=at,
-            stop=min(at + _step(source), source.size),
+            stop=min(at + _get_step(source), source.size),
             size=source.size,
             keep=_KEEP_SMALL if source.size <= SMALL else share,
             introduces=number in first,
@@ -93,36 +93,36 @@ def ranges(sources: Sequence[Source]) -> list[Range]:
     ]
 
 
-def _writer(source: Source) -> tuple[str, int | str]:
-    where = correlate.place(source.label)
+def _name_writer(source: Source) -> tuple[str, int | str]:
+    where = correlate.read_label(source.label)
     return where.host, source.label if where.pid is None else where.pid
 
 
-def _step(source: Source) -> int:
+def _get_step(source: Source) -> int:
     return RANGE if source.size > SMALL else max(source.size, 1)
 
 
-def read(part: Range) -> Tally:
+def scan_range(part: FileRange) -> FileSummary:
     """The records of a range. A file that vanishes meanwhile raises OSError."""
-    reader = Reader(part.source, rules.book(), part.keep)
+    reader = LineReader(part.source, rules.load_shipped_rules(), part.keep)
     handle = os.open(part.path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     try:
         if part.size <= SMALL:
-            _all_lines(reader, handle, part)
+            _read_all_lines(reader, handle, part)
         else:
-            _found_lines(reader, handle, part)
+            _read_matching_lines(reader, handle, part)
     finally:
         os.close(handle)
-    return reader.finish()
+    return reader.finish_summary()
 
 
-def _all_lines(reader: Reader, handle: int, part: Range) -> None:
+def _read_all_lines(reader: LineReader, handle: int, part: FileRange) -> None:
     """Every line up to the size the file had; a long line is looked at from its start only."""
     with os.fdopen(os.dup(handle), "rb") as stream:
         offset, number = 0, 0
         while offset < part.stop and (raw := stream.readline(min(_BLOCK, part.stop - offset))):
             number += 1
-            reader.feed(raw[:_LINE], offset, number)
+            reader.read_line(raw[:_LINE], offset, number)
             offset += len(raw)
             while (
                 not raw.endswith(b"\n")
@@ -132,10 +132,10 @@ def _all_lines(reader: Reader, handle: int, part: Range) -> None:
                 offset += len(raw)
 
 
-def _found_lines(reader: Reader, handle: int, part: Range) -> None:
+def _read_matching_lines(reader: LineReader, handle: int, part: FileRange) -> None:
     """Lines with a needle, and the lines that continue each."""
     look = _look_for_errors if _is_plog(os.pread(handle, _SNIFF, 0)) else _look_for_words
-    _edges(reader, handle, part)
+    _read_edges(reader, handle, part)
     done = part.start
     for at in range(part.start, part.stop, _WINDOW):
         end = min(at + _WINDOW, part.stop)
@@ -143,10 +143,10 @@ def _found_lines(reader: Reader, handle: int, part: Range) -> None:
         done = at + look(reader, handle, part, at, data, max(0, done - at))
 
 
-def _look_for_errors(reader: Reader, handle: int, part: Range, at: int, data: bytes, done: int) -> int:  # noqa: PLR0917
+def _look_for_errors(reader: LineReader, handle: int, part: FileRange, at: int, data: bytes, done: int) -> int:  # noqa: PLR0917
     """Errors of a plog window; returns how far the lines are done. Written flat: it runs once per error of the input."""
     limit, known_of = min(part.stop - at, _WINDOW), reader.known.get
-    found = _literal(data, done)
+    found = _find_literal(data, done)
     while 0 <= found < limit:
         start = data.rfind(b"\n", 0, found) + 1
         stop = data.find(b"\n", found)
@@ -155,41 +155,41 @@ def _look_for_errors(reader: Reader, handle: int, part: Range, at: int, data: by
             cut = raw.find(b"):2", 0, 64)  # as without_time does it
             known = known_of(raw[:cut] + raw[cut + 29 :])
             if known is not None and known.enough and cut > 0:
-                known.count(raw, at + start, 0)
+                known.count_again(raw, at + start, 0)
             else:
-                reader.feed(raw, at + start, 0)
+                reader.read_line(raw, at + start, 0)
             done = stop + 1
         else:
-            after = _record(reader, handle, at + start if start else _line_start(handle, at), part) - at
+            after = _read_record(reader, handle, at + start if start else _find_line_start(handle, at), part) - at
             done = max(after, found + 1)
         found = data.find(b"[ERROR]", done, done + _NEAR)
         if found < 0:
-            found = _literal(data, done)
+            found = _find_literal(data, done)
     return done
 
 
-def _look_for_words(reader: Reader, handle: int, part: Range, at: int, data: bytes, done: int) -> int:  # noqa: PLR0917
+def _look_for_words(reader: LineReader, handle: int, part: FileRange, at: int, data: bytes, done: int) -> int:  # noqa: PLR0917
     """The same for a file of many hands: anything that may matter."""
-    search = _needle_of(_MIXED).search
+    search = _compile_needle(_MIXED).search
     hit = search(data, done) if done < len(data) else None
     while hit is not None and hit.start() < min(part.stop - at, _WINDOW):
         start = data.rfind(b"\n", 0, hit.start()) + 1
-        after = _record(reader, handle, at + start if start else _line_start(handle, at), part) - at
+        after = _read_record(reader, handle, at + start if start else _find_line_start(handle, at), part) - at
         done = max(after, hit.start() + 1)
         hit = search(data, done) if done < len(data) else None
     return done
 
 
-def _literal(data: bytes, start: int) -> int:
+def _find_literal(data: bytes, start: int) -> int:
     """Where the next `[ERROR]` stands, -1 for nowhere. Close by, a plain search beats the call into RE2."""
     near = data.find(b"[ERROR]", start, start + _NEAR)
     if near >= 0 or start + _NEAR >= len(data):
         return near
-    hit = _needle_of(_ERROR).search(data, start + _NEAR - 6)
+    hit = _compile_needle(_ERROR).search(data, start + _NEAR - 6)
     return hit.start() if hit else -1
 
 
-def _record(reader: Reader, handle: int, start: int, part: Range) -> int:
+def _read_record(reader: LineReader, handle: int, start: int, part: FileRange) -> int:
     """Feeds the line at `start` and those that continue it; returns where the next line starts.
 
     A line that starts before the range is the work of the range before.
@@ -203,34 +203,34 @@ def _record(reader: Reader, handle: int, start: int, part: Range) -> int:
         line = data[at : stop if stop >= 0 else len(data)]
         if number and (not line or line[:1] == b"["):
             break
-        reader.feed(line[:_LINE], start + at, 0)
+        reader.read_line(line[:_LINE], start + at, 0)
         at += len(line) + 1
         if stop < 0:
             break
     return start + at
 
 
-def _line_start(handle: int, at: int) -> int:
+def _find_line_start(handle: int, at: int) -> int:
     """Offset where the line that holds `at` starts, or as far back as a line is looked at."""
     back = max(0, at - _BACK)
     return back + os.pread(handle, at - back, back).rfind(b"\n") + 1
 
 
-def _edges(reader: Reader, handle: int, part: Range) -> None:
+def _read_edges(reader: LineReader, handle: int, part: FileRange) -> None:
     """The lines at the start where a process introduces itself, and the first and last stamp of the file."""
     if part.start == 0:
         head = os.pread(handle, min(_EDGE if part.introduces else _LINE, part.stop), 0)
-        for start in [0, *_introductions(head)]:
-            reader.introduce(head[start : start + _LINE].split(b"\n", 1)[0])
+        for start in [0, *_find_introductions(head)]:
+            reader.read_introduction(head[start : start + _LINE].split(b"\n", 1)[0])
     if part.stop == part.size:
         tail = os.pread(handle, _LINE, max(0, part.size - _LINE)).rstrip(b"\n").rsplit(b"\n", 1)[-1]
-        reader.close(tail)
+        reader.read_last_line(tail)
 
 
-def _introductions(head: bytes) -> Iterator[int]:
+def _find_introductions(head: bytes) -> Iterator[int]:
     """Where lines start that say which rank and device a process has."""
     for needle in correlate.LINK_NEEDLES:
-        hits = _needle_of(re.escape(needle)).finditer(head)
+        hits = _compile_needle(re.escape(needle)).finditer(head)
         yield from (head.rfind(b"\n", 0, hit.start()) + 1 for hit in islice(hits, _COMMUNICATORS))
 
 
@@ -241,7 +241,7 @@ def _is_plog(start: bytes) -> bool:
 
 
 @cache
-def _needle_of(pattern: bytes) -> Any:
+def _compile_needle(pattern: bytes) -> Any:
     options = re2.Options()
     options.log_errors = False
     return re2.compile(pattern, options)

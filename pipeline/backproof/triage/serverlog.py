@@ -24,7 +24,7 @@ MarkName = Literal["healthy", "stall", "frame", "raised"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Load:
+class LoadSample:
     """One line of the engine's statistics."""
 
     stamp: Stamp | None
@@ -32,7 +32,7 @@ class Load:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Mark:
+class ServerMark:
     """An event of the server. `pid` is that of the writer."""
 
     name: MarkName
@@ -43,31 +43,31 @@ class Mark:
     text: str
 
 
-def load(head: Head, stamp: Stamp | None) -> Load | None:
+def read_load(head: Head, stamp: Stamp | None) -> LoadSample | None:
     """The engine's statistics, when this line holds them."""
     statistics = parse_statistics(head.subject)
-    return None if statistics is None else Load(stamp=stamp, statistics=statistics)
+    return None if statistics is None else LoadSample(stamp=stamp, statistics=statistics)
 
 
-def mark(head: Head, stamp: Stamp | None, offset: int) -> Mark | None:
+def read_mark(head: Head, stamp: Stamp | None, offset: int) -> ServerMark | None:
     """Health, a stall, or a frame of a stack, when this line holds one."""
     text = head.subject
     if not any(needle in text for needle in _NEEDLES):
         return None
-    name = _name(text)
+    name = _find_mark_name(text)
     if name is None:
         return None
-    return Mark(name=name, stamp=stamp, offset=offset, pid=head.pid, rank=head.rank, text=text.strip()[:300])
+    return ServerMark(name=name, stamp=stamp, offset=offset, pid=head.pid, rank=head.rank, text=text.strip()[:300])
 
 
-def _name(text: str) -> MarkName | None:
+def _find_mark_name(text: str) -> MarkName | None:
     for name, pattern in _MARKS.items():
         if pattern.search(text):
             return name
     return None
 
 
-def frame(text: str) -> str | None:
+def format_frame(text: str) -> str | None:
     """`file:line in function` of a stack line."""
     hit = _FRAME.search(text)
     return f"{hit['file']}:{hit['line']} in {hit['name']}" if hit else None

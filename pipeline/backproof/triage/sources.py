@@ -10,7 +10,7 @@ import os
 import stat
 from typing import IO, TYPE_CHECKING, Final
 
-from backproof.triage.inputs import ARCHIVES, MAX_FILES, NOT_LOGS, Found, Source, is_archive, is_binary, join
+from backproof.triage.inputs import ARCHIVES, MAX_FILES, NOT_LOGS, LogFiles, Source, is_archive, is_binary, join_label
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -19,34 +19,37 @@ if TYPE_CHECKING:
 _PACKED: Final = (".gz", ".bz2", ".xz", *ARCHIVES)
 
 
-def collect(paths: Sequence[Path], folder: Callable[[], Path]) -> tuple[list[Source], list[str]]:
-    """All readable files below `paths`, sorted by label, and a note for all that was not read.
+def collect_files(paths: Sequence[Path], folder: Callable[[], Path]) -> LogFiles:
+    """Collect all readable files below `paths`, sorted by label, and say what was not read.
 
     With one path, labels are relative to it, also to an archive; with several, each starts with the name of its path.
     """
-    found = Found(folder=folder, alone=len(paths) == 1 and not paths[0].is_dir())
+    found = LogFiles(folder=folder, alone=len(paths) == 1 and not paths[0].is_dir())
     for number, path in enumerate(paths):
-        _visit(found, path, "" if len(paths) == 1 else _top(paths, number))
+        _visit_path(found, path, "" if len(paths) == 1 else _name_top(paths, number))
     if found.left_out:
-        found.notes.append(f"left out as no logs: {', '.join(found.left_out[:10])}{_more(len(found.left_out) - 10)}")
-    return sorted(found.sources, key=lambda source: source.label), found.notes
+        found.notes.append(
+            f"left out as no logs: {', '.join(found.left_out[:10])}{_format_more(len(found.left_out) - 10)}"
+        )
+    found.sources.sort(key=lambda source: source.label)
+    return found
 
 
-def _more(count: int) -> str:
+def _format_more(count: int) -> str:
     return f" and {count} more" if count > 0 else ""
 
 
-def _top(paths: Sequence[Path], number: int) -> str:
+def _name_top(paths: Sequence[Path], number: int) -> str:
     name = paths[number].name or "path"
     twin = sum(path.name == paths[number].name for path in paths[:number])
     return f"{name}~{twin + 1}" if twin else name
 
 
-def _visit(found: Found, path: Path, label: str) -> None:
+def _visit_path(found: LogFiles, path: Path, label: str) -> None:
     try:
         state = path.stat()  # follows links: a dangling one, or a loop of links, says so here
     except OSError as error:
-        found.notes.append(f"could not read {label or path.name}: {error.strerror or error}")
+        found.unread.append(f"could not read {label or path.name}: {error.strerror or error}")
         return
     key = (state.st_dev, state.st_ino)
     if key in found.seen:
@@ -54,55 +57,55 @@ def _visit(found: Found, path: Path, label: str) -> None:
         return
     found.seen.add(key)
     if stat.S_ISDIR(state.st_mode):
-        _folder(found, path, label)
+        _visit_folder(found, path, label)
     elif not stat.S_ISREG(state.st_mode):
-        found.notes.append(f"did not read {label or path.name}: not a regular file")
+        found.unread.append(f"did not read {label or path.name}: not a regular file")
     else:
-        _file(found, path, label)
+        _add_file(found, path, label)
 
 
-def _folder(found: Found, path: Path, label: str) -> None:
+def _visit_folder(found: LogFiles, path: Path, label: str) -> None:
     try:
         names = sorted(os.listdir(path))  # noqa: PTH208 - plain names, bytes that are no text included
     except OSError as error:
-        found.notes.append(f"could not read {label or path.name}: {error.strerror or error}")
+        found.unread.append(f"could not read {label or path.name}: {error.strerror or error}")
         return
     for name in names:
-        _visit(found, path / name, join(label, name))
+        _visit_path(found, path / name, join_label(label, name))
 
 
-def _file(found: Found, path: Path, label: str) -> None:
+def _add_file(found: LogFiles, path: Path, label: str) -> None:
     label = label or path.name
     if NOT_LOGS.search(path.name):
-        found.left_out.append(label)
+        found.leave_out(label)
         return
     if len(found.sources) >= MAX_FILES:
-        found.notes.append(f"did not read {label}: more than {MAX_FILES} files")
+        found.unread.append(f"did not read {label}: more than {MAX_FILES} files")
         return
     try:
-        with _open(path) as raw:
-            _opened(found, raw, path, label)
+        with _open_file(path) as raw:
+            _add_opened(found, raw, path, label)
     except OSError as error:
-        found.notes.append(f"could not read {label}: {error.strerror or error}")
+        found.unread.append(f"could not read {label}: {error.strerror or error}")
 
 
-def _opened(found: Found, raw: IO[bytes], path: Path, label: str) -> None:
+def _add_opened(found: LogFiles, raw: IO[bytes], path: Path, label: str) -> None:
     if path.name.lower().endswith(_PACKED):
         from backproof.triage import archives  # noqa: PLC0415 - see there
 
-        archives.read(
+        archives.read_archive(
             found, raw, path.name, "" if is_archive(path.name) and label == path.name and found.alone else label
         )
         return
     size = os.fstat(raw.fileno()).st_size
     start = raw.read(1024)
     if is_binary(start):
-        found.left_out.append(label)
+        found.leave_out(label)
     else:
         found.sources.append(Source(label=label, path=path, size=size))
 
 
-def _open(path: Path) -> IO[bytes]:
+def _open_file(path: Path) -> IO[bytes]:
     """Never waits: a FIFO that took the file's place since `stat` opens at once and is refused."""
     handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     if not stat.S_ISREG(os.fstat(handle).st_mode):

@@ -15,10 +15,10 @@ if TYPE_CHECKING:
     from backproof.records.triage import TriageResult
 
 _COLOURS: Final = {
-    "first-scene": "bold red",
-    "scene": "red",
+    "first-fault": "bold red",
+    "detail": "red",
     "pointer": "yellow",
-    "echo": "dim",
+    "secondary": "dim",
     "noise": "dim",
     "unknown": "magenta",
 }
@@ -27,40 +27,52 @@ _RANKS: Final = 32
 _SHAPES: Final = 10
 
 
-def show(result: TriageResult, console: Console) -> None:
-    """Prints the answer, the first scene first."""
-    _headline(result, console)
+def print_result(result: TriageResult, console: Console) -> None:
+    """Prints the answer, the first fault first."""
+    _print_headline(result, console)
     for reason in result.why:
-        console.print(Text(f"  because {escape_line(reason)}"))
+        _print_line(console, Text(f"  because {escape_line(reason)}"))
     if result.advice:
-        console.print(Text(f"  next: {result.advice}"))
-    for table in (_lines(result), _hypotheses(result), _ranks(result), _shapes(result)):
+        _print_line(console, Text(f"  next: {result.advice}"))
+    for table in (
+        _tabulate_lines(result),
+        _tabulate_hypotheses(result),
+        _tabulate_ranks(result),
+        _tabulate_shapes(result),
+    ):
         if table.row_count:
             console.print(table)
     for note in result.notes:
-        console.print(Text(f"note: {escape_line(note)}", style="dim"))
+        _print_line(console, Text(f"note: {escape_line(note)}", style="dim"))
 
 
-def _headline(result: TriageResult, console: Console) -> None:
-    first = result.first_scene
+def _print_headline(result: TriageResult, console: Console) -> None:
+    first = result.first_fault
     if first is None:
-        console.print(
-            Text(escape_line(result.verdict), style="bold green" if result.outcome == "nothing" else "bold yellow")
+        _print_line(
+            console,
+            Text(escape_line(result.verdict), style="bold green" if result.outcome == "healthy" else "bold yellow"),
         )
         return
-    console.print(
+    _print_line(
+        console,
         Text(f"{escape_line(first.file)}:{first.line}", style="bold red"),
         Text(f"{first.kind}, confidence {result.confidence}"),
     )
-    console.print(Text(f"  {escape_line(result.verdict)}"))
-    console.print(Text(f"  {first.time or 'no clock'}  {escape_line(first.text)}", style="dim"))
+    _print_line(console, Text(f"  {escape_line(result.verdict)}"))
+    _print_line(console, Text(f"  {first.time or 'no clock'}  {escape_line(first.text)}", style="dim"))
     if result.chain:
-        console.print(Text("  codes: " + " -> ".join(f"{each.code} ({each.meaning})" for each in result.chain)))
+        _print_line(console, Text("  codes: " + " -> ".join(f"{each.code} ({each.meaning})" for each in result.chain)))
 
 
-def _lines(result: TriageResult) -> Table:
+def _print_line(console: Console, *parts: Text) -> None:
+    """Print one line whole: broken to fit a width, its rest could start like a command of GitHub Actions."""
+    console.print(*parts, soft_wrap=True)
+
+
+def _tabulate_lines(result: TriageResult) -> Table:
     table = Table("class", "count", "lines")
-    for name, lines in result.lists():
+    for name, lines in result.list_lines():
         if lines:
             more = f" +{len(lines) - _LISTED}" if len(lines) > _LISTED else ""
             table.add_row(
@@ -69,14 +81,14 @@ def _lines(result: TriageResult) -> Table:
     return table
 
 
-def _hypotheses(result: TriageResult) -> Table:
+def _tabulate_hypotheses(result: TriageResult) -> Table:
     table = Table("hypothesis", "evidence", "verdict")
     for each in result.server.hypotheses if result.server else ():
         table.add_row(each.hypothesis, each.evidence, each.verdict)
     return table
 
 
-def _ranks(result: TriageResult) -> Table:
+def _tabulate_ranks(result: TriageResult) -> Table:
     table = Table("rank", "device", "process", "errors", "first", "role")
     for each in result.ranks[:_RANKS]:
         cells = [
@@ -92,7 +104,7 @@ def _ranks(result: TriageResult) -> Table:
     return table
 
 
-def _shapes(result: TriageResult) -> Table:
+def _tabulate_shapes(result: TriageResult) -> Table:
     table = Table("count", "error, digits as #")
     for each in result.distribution[:_SHAPES]:
         table.add_row(str(each.count), Text(escape_line(each.text)))

@@ -36,13 +36,13 @@ class Stamp:
     scale: Scale = "wall"
 
     @property
-    def latest(self) -> int:
+    def latest_us(self) -> int:
         """The last microsecond that the stamp can mean: a coarse stamp must not overtake a fine one."""
         return self.us + self.step - 1
 
 
 @lru_cache(maxsize=4096)
-def _seconds(year: int, month: int, day: int, clock: str) -> int | None:
+def _count_seconds(year: int, month: int, day: int, clock: str) -> int | None:
     hour, minute, second = int(clock[0:2]), int(clock[3:5]), int(clock[6:8])
     if not (1 <= year <= dt.MAXYEAR and 1 <= month <= 12 and 1 <= day <= calendar.monthrange(year, month)[1]):
         return None
@@ -51,59 +51,59 @@ def _seconds(year: int, month: int, day: int, clock: str) -> int | None:
     return calendar.timegm((year, month, day, hour, minute, second))
 
 
-def _stamp(seconds: int | None, us: int, step: int, scale: Scale = "wall") -> Stamp | None:
+def _make_stamp(seconds: int | None, us: int, step: int, scale: Scale = "wall") -> Stamp | None:
     return None if seconds is None else Stamp(seconds * SECOND + us, step, scale)
 
 
-def plog(text: str) -> Stamp | None:
+def parse_plog(text: str) -> Stamp | None:
     """`2026-11-03-10:15:02.118.204`: milliseconds and microseconds joined; either may be missing."""
-    seconds = _seconds(int(text[0:4]), int(text[5:7]), int(text[8:10]), text[11:19])
+    seconds = _count_seconds(int(text[0:4]), int(text[5:7]), int(text[8:10]), text[11:19])
     digits = text[20:].replace(".", "")
-    return _stamp(seconds, int(digits.ljust(6, "0")[:6] or 0), 10 ** max(0, 6 - len(digits)))
+    return _make_stamp(seconds, int(digits.ljust(6, "0")[:6] or 0), 10 ** max(0, 6 - len(digits)))
 
 
-def iso(text: str) -> Stamp | None:
+def parse_iso(text: str) -> Stamp | None:
     """`2026-11-03 10:15:02.118204` with any separator; six digits, or MindIE's unpadded microseconds."""
-    seconds = _seconds(int(text[0:4]), int(text[5:7]), int(text[8:10]), text[11:19])
+    seconds = _count_seconds(int(text[0:4]), int(text[5:7]), int(text[8:10]), text[11:19])
     digits = text[20:26] if len(text) > 20 else ""
-    return _stamp(seconds, int(digits or 0), 1 if digits else SECOND)
+    return _make_stamp(seconds, int(digits or 0), 1 if digits else SECOND)
 
 
-def compact(day: str, clock: str) -> Stamp | None:
+def parse_compact(day: str, clock: str) -> Stamp | None:
     """The stamp of glog: `20260608` or `0611`, then `14:45:44.404089`."""
     us = int(clock[9:15])
     if len(day) == 8:
-        return _stamp(_seconds(int(day[:4]), int(day[4:6]), int(day[6:]), clock), us, 1)
-    return _stamp(_seconds(_LEAP_YEAR, int(day[:2]), int(day[2:]), clock), us, 1, "yearless")
+        return _make_stamp(_count_seconds(int(day[:4]), int(day[4:6]), int(day[6:]), clock), us, 1)
+    return _make_stamp(_count_seconds(_LEAP_YEAR, int(day[:2]), int(day[2:]), clock), us, 1, "yearless")
 
 
-def month_day(day: str, clock: str) -> Stamp | None:
+def parse_month_day(day: str, clock: str) -> Stamp | None:
     """The stamp of vLLM: `11-03 09:01:09`, no year, whole seconds."""
-    return _stamp(_seconds(_LEAP_YEAR, int(day[:2]), int(day[3:5]), clock), 0, SECOND, "yearless")
+    return _make_stamp(_count_seconds(_LEAP_YEAR, int(day[:2]), int(day[3:5]), clock), 0, SECOND, "yearless")
 
 
-def calendar_day(month: str, day: str, clock: str, year: str | None) -> Stamp | None:
+def parse_calendar_day(month: str, day: str, clock: str, year: str | None) -> Stamp | None:
     """The stamp of `dmesg -T` (with year) and of syslog (without)."""
     number = _MONTHS.get(month, 0)
     if year is None:
-        return _stamp(_seconds(_LEAP_YEAR, number, int(day), clock), 0, SECOND, "yearless")
-    return _stamp(_seconds(int(year), number, int(day), clock), 0, SECOND)
+        return _make_stamp(_count_seconds(_LEAP_YEAR, number, int(day), clock), 0, SECOND, "yearless")
+    return _make_stamp(_count_seconds(int(year), number, int(day), clock), 0, SECOND)
 
 
-def boot(text: str) -> Stamp:
+def parse_boot(text: str) -> Stamp:
     """The stamp of plain dmesg: `1310493.343613` seconds since boot."""
     whole, _, part = text.partition(".")
     return Stamp(int(whole) * SECOND + int(part.ljust(6, "0")[:6]), 1, "boot")
 
 
-def boot_anchor(stamp: Stamp, text: str) -> int | None:
+def find_boot_anchor(stamp: Stamp, text: str) -> int | None:
     """Microseconds from boot to wall clock, when the kernel says how it set the clock (UTC, see docs/triage.md)."""
     found = _RTC.search(text)
-    wall = iso(f"{found[1]} {found[2]}") if found else None
+    wall = parse_iso(f"{found[1]} {found[2]}") if found else None
     return wall.us - stamp.us if wall else None
 
 
-def settle(stamp: Stamp | None, *, near: int | None, boot_at: int | None) -> Stamp | None:
+def settle_stamp(stamp: Stamp | None, *, near: int | None, boot_at: int | None) -> Stamp | None:
     """The stamp on the wall clock: the year that brings it closest to `near`, boot time plus `boot_at`.
 
     What cannot be resolved is no stamp at all: a wrong order is worse than none.
@@ -112,24 +112,24 @@ def settle(stamp: Stamp | None, *, near: int | None, boot_at: int | None) -> Sta
         return stamp
     if stamp.scale == "boot":
         return None if boot_at is None else replace(stamp, us=stamp.us + boot_at, scale="wall")
-    return None if near is None else _with_year(stamp, near)
+    return None if near is None else _add_year(stamp, near)
 
 
-def _with_year(stamp: Stamp, near: int) -> Stamp | None:
+def _add_year(stamp: Stamp, near: int) -> Stamp | None:
     moment = dt.datetime.fromtimestamp(stamp.us // SECOND, dt.UTC)
     guess = dt.datetime.fromtimestamp(near // SECOND, dt.UTC).year
     clock = f"{moment:%H:%M:%S}"
-    found = [_seconds(year, moment.month, moment.day, clock) for year in (guess - 1, guess, guess + 1)]
+    found = [_count_seconds(year, moment.month, moment.day, clock) for year in (guess - 1, guess, guess + 1)]
     wall = [seconds * SECOND + stamp.us % SECOND for seconds in found if seconds is not None]
     return Stamp(min(wall, key=lambda us: abs(us - near)), stamp.step) if wall else None
 
 
-def show(us: int) -> str:
+def format_time(us: int) -> str:
     """`2026-11-03 10:15:02.118204`."""
     moment = dt.datetime.fromtimestamp(us // SECOND, dt.UTC)
     return f"{moment:%Y-%m-%d %H:%M:%S}.{us % SECOND:06d}"
 
 
-def of_datetime(moment: dt.datetime) -> int:
+def convert_datetime(moment: dt.datetime) -> int:
     """Microseconds of a moment's wall clock, its zone dropped."""
     return calendar.timegm(moment.timetuple()) * SECOND + moment.microsecond

@@ -45,21 +45,21 @@ class Actions:
             return None
         return cls(
             write=write,
-            summary_file=_path(source.get("GITHUB_STEP_SUMMARY")),
-            output_file=_path(source.get("GITHUB_OUTPUT")),
+            summary_file=_optional_path(source.get("GITHUB_STEP_SUMMARY")),
+            output_file=_optional_path(source.get("GITHUB_OUTPUT")),
         )
 
     @contextmanager
-    def group(self, title: str) -> Iterator[None]:
+    def open_group(self, title: str) -> Iterator[None]:
         """Lines that Actions folds under a title."""
-        self.write(f"::group::{_message(title)}")
+        self.write(f"::group::{_escape_message(title)}")
         try:
             yield
         finally:
             self.write("::endgroup::")
 
     @contextmanager
-    def fenced(self) -> Iterator[None]:
+    def fence_output(self) -> Iterator[None]:
         """Lines from outside: no command in them is obeyed until a word that nobody can guess."""
         word = self.secret()
         self.write(f"::stop-commands::{word}")
@@ -68,13 +68,13 @@ class Actions:
         finally:
             self.write(f"::{word}::")
 
-    def mask(self, value: str) -> None:
+    def mask_value(self, value: str) -> None:
         """Actions replaces the value in its log from here on, line by line."""
         for line in value.splitlines():
             if line.strip():
-                self.write(f"::add-mask::{_data(line)}")
+                self.write(f"::add-mask::{_escape_data(line)}")
 
-    def annotate(self, findings: Iterable[Finding]) -> None:
+    def annotate_findings(self, findings: Iterable[Finding]) -> None:
         """The weightiest first, ten of a kind at most; what is left out is counted in the last one."""
         kinds: dict[Kind, list[Finding]] = {"error": [], "warning": [], "notice": []}
         for each in findings:
@@ -82,11 +82,13 @@ class Actions:
         for kind, found in kinds.items():
             room = ANNOTATIONS if len(found) <= ANNOTATIONS else ANNOTATIONS - 1
             for each in found[:room]:
-                self.write(f"::{kind} title={_property(each.where) or 'Backproof'}::{_message(each.text)}")
+                self.write(
+                    f"::{kind} title={_escape_property(each.where) or 'Backproof'}::{_escape_message(each.text)}"
+                )
             if more := len(found[room:]):
                 self.write(f"::{kind} title=Backproof::{more} more, in the job summary and in run.json")
 
-    def summarise(self, markdown: str) -> None:
+    def append_summary(self, markdown: str) -> None:
         """Append to the job summary. Other steps write there too, so it is never written over."""
         if self.summary_file is None:
             return
@@ -95,12 +97,12 @@ class Actions:
         if len(data) > room:
             kept = data[: max(0, room - len(_CUT) - 8)].decode("utf-8", "ignore")
             # The cut falls on a line: half a fence or a half-open table row would swallow what follows.
-            data = f"{_closed(kept.rpartition(chr(10))[0])}{_CUT}".encode()
+            data = f"{_close_fence(kept.rpartition(chr(10))[0])}{_CUT}".encode()
         if len(data) <= room:
             with self.summary_file.open("ab") as stream:
                 stream.write(data)
 
-    def output(self, **values: str) -> None:
+    def set_outputs(self, **values: str) -> None:
         """Set outputs of the step, each between delimiters that its value cannot contain."""
         if self.output_file is None:
             return
@@ -112,11 +114,11 @@ class Actions:
                 stream.write(f"{name.replace('_', '-')}<<{word}\n{value}\n{word}\n")
 
 
-def _path(name: str | None) -> Path | None:
+def _optional_path(name: str | None) -> Path | None:
     return Path(name) if name else None
 
 
-def _closed(markdown: str) -> str:
+def _close_fence(markdown: str) -> str:
     """Close a fence that the cut left open."""
     open_fence = ""
     for line in markdown.splitlines():
@@ -128,14 +130,14 @@ def _closed(markdown: str) -> str:
     return f"{markdown}\n{open_fence}" if open_fence else markdown
 
 
-def _data(text: str) -> str:
+def _escape_data(text: str) -> str:
     return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
 
 
-def _message(text: str) -> str:
+def _escape_message(text: str) -> str:
     """Escape text that is shown; a value to mask stays what it is."""
-    return _data(strip_controls(text))
+    return _escape_data(strip_controls(text))
 
 
-def _property(text: str) -> str:
-    return _message(text).replace(":", "%3A").replace(",", "%2C")
+def _escape_property(text: str) -> str:
+    return _escape_message(text).replace(":", "%3A").replace(",", "%2C")

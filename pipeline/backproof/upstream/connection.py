@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from backproof.adapters.github import Client, credentials
-from backproof.adapters.github.client import api_url
-from backproof.adapters.github.pulls import parse as parse_pull
+from backproof.adapters.github import GitHubClient, read_credentials
+from backproof.adapters.github.client import find_api_url
+from backproof.adapters.github.pulls import parse_reference as parse_pull
 
 __all__ = ["connect", "parse_pull"]
 
 
-def connect() -> Client:
+def connect() -> GitHubClient:
     """Open a client with the credentials of the environment; without any, what is public can be read.
 
     Raises:
         PlanError: the environment names an App and not all that it needs.
     """
-    return Client(auth=credentials(), base_url=api_url())
+    return GitHubClient(auth=read_credentials(), base_url=find_api_url())

@@ -18,8 +18,7 @@ from backproof.devices import DEVICES
 if TYPE_CHECKING:
     from backproof.kit.plan import Plan
 
-_HOSTED = ("ubuntu-24.04",)
-_MOST = 256
+_MOST_CELLS = 256
 """GitHub takes no more jobs in one matrix."""
 
 
@@ -35,14 +34,14 @@ class Cell(Record):
 
 
 class Matrix(Record):
-    """What `backproof matrix` prints and `merge` reads. Only `include` goes into a workflow's strategy."""
+    """What `backproof ci matrix` prints and `merge` reads. Only `include` goes into a workflow's strategy."""
 
     schema_version: Literal[1] = 1
     include: tuple[Cell, ...]
 
 
-def matrix(plan: Plan, repo: str, *, devices: tuple[str, ...] = (), labels: tuple[str, ...] = ()) -> Matrix:
-    """The cells of a plan.
+def make_matrix(plan: Plan, repo: str, *, devices: tuple[str, ...] = (), labels: tuple[str, ...] = ()) -> Matrix:
+    """Return the cells of a plan.
 
     Args:
         plan: the kit's.
@@ -54,43 +53,37 @@ def matrix(plan: Plan, repo: str, *, devices: tuple[str, ...] = (), labels: tupl
         PlanError: a branch or a device is not there, or nothing is left to run.
     """
     source = Source.open(repo)
-    wanted = devices or tuple(name for name in DEVICES if _expects(plan, name))
-    if unknown := sorted(set(wanted) - set(DEVICES)):
-        raise PlanError(
-            f"{', '.join(unknown)}: no such device",
-            why=f"the devices are {', '.join(DEVICES)}",
-            next_step="correct --device",
-        )
+    chosen = _choose_devices(plan, devices)
     cells = tuple(
         Cell(
-            name=_slug(f"{branch.name}-{device}"),
+            name=_make_slug(f"{branch.name}-{device}"),
             kit=plan.id,
             branch=branch.name,
             sha=source.branch(branch.name),
             device=device,
-            labels=_labels(device, labels),
+            labels=DEVICES[device].HOSTED_RUNNER or labels or ("self-hosted", device),
         )
         for branch in plan.branch
-        for device in wanted
+        for device in chosen
     )
-    if not cells or len(cells) > _MOST or len({each.name for each in cells}) < len(cells):
+    if not cells or len(cells) > _MOST_CELLS or len({cell.name for cell in cells}) < len(cells):
         raise PlanError(
             f"{plan.id}: {len(cells)} cells make no matrix",
-            why=f"a matrix has 1 to {_MOST} jobs, each with a name of its own",
+            why=f"a matrix has 1 to {_MOST_CELLS} jobs, each with a name of its own",
             next_step="name fewer devices with --device, or correct the plan's branches and expectations",
         )
     return Matrix(include=cells)
 
 
-def _expects(plan: Plan, device: str) -> bool:
-    if device == "emulator":
-        return plan.emulator is not None
-    return any(device in each.expect for each in plan.check)
+def _choose_devices(plan: Plan, named: tuple[str, ...]) -> tuple[str, ...]:
+    if unknown := sorted(set(named) - set(DEVICES)):
+        raise PlanError(
+            f"{', '.join(unknown)}: no such device",
+            why=f"the devices are {', '.join(DEVICES)}",
+            next_step="correct --device",
+        )
+    return named or tuple(name for name, device in DEVICES.items() if plan.has_checks_under(device.models(plan)))
 
 
-def _labels(device: str, labels: tuple[str, ...]) -> tuple[str, ...]:
-    return _HOSTED if device == "emulator" else (labels or ("self-hosted", device))
-
-
-def _slug(text: str) -> str:
+def _make_slug(text: str) -> str:
     return re.sub(r"[^A-Za-z0-9._]+", "-", text).strip("-.")[:120]

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 from pydantic import ValidationError
 
 from backproof.core.errors import BackproofError, PlanError
-from backproof.core.model import Outcome, worst
-from backproof.kit import plan as plans
+from backproof.core.model import Outcome, worst_outcome
+from backproof.devices import DEVICES
+from backproof.kit.loader import load_plan
 from backproof.records.merged import Merged, Shard
 from backproof.report import render
 from backproof.rundir.ledger import RUN_FILE, Ledger, sha256_of
@@ -22,46 +23,48 @@ if TYPE_CHECKING:
     from backproof.rundir.registry import Registry
 
 
-def merge(folders: Sequence[Path], kit: Path, registry: Registry, *, expected: Path | None = None) -> Merged:
+def merge_runs(folders: Sequence[Path], kit: Path, registry: Registry, *, expected: Path | None = None) -> Merged:
     """Judge each run folder again and put them beside each other.
 
     Args:
         folders: the runs, or folders that hold them (as artifacts come down).
         kit: the plan they share.
         registry: the stages whose records they may hold.
-        expected: what `backproof matrix` printed: a cell without a run is an error.
+        expected: what `backproof ci matrix` printed: a cell without a run is an error.
 
     Raises:
         PlanError: the runs are of different kits, or none is there.
     """
-    loaded = [publish.load(each, registry, kit) for each in _runs(folders)]
+    loaded = [publish.load_publishable(each, registry, kit) for each in _find_runs(folders)]
     shards: dict[tuple[str, str], Shard] = {}
     for each in sorted(loaded, key=lambda one: one.said.started):
-        shards[each.said.settings.branch, each.said.settings.device] = _shard(each)
-    for cell in _cells(expected):
-        shards.setdefault((cell[0], cell[1]), _absent(*cell))
+        shards[each.said.settings.branch, each.said.settings.device] = _make_shard(each)
+    for cell in _read_cells(expected):
+        shards.setdefault((cell[0], cell[1]), _absent_shard(*cell))
     if not shards:
         raise PlanError(
             "there is no run to join", why=f"none of the folders has a {RUN_FILE}", next_step="name run folders"
         )
-    plan = loaded[0].plan if loaded else plans.load(kit)
+    plan = loaded[0].plan if loaded else load_plan(kit, DEVICES)
     ordered = tuple(shards[key] for key in sorted(shards))
-    return Merged(kit=plan.id, title=plan.title, outcome=worst(each.outcome for each in ordered), shards=ordered)
+    return Merged(
+        kit=plan.id, title=plan.title, outcome=worst_outcome(each.outcome for each in ordered), shards=ordered
+    )
 
 
-def write(merged: Merged, folder: Path) -> None:
+def write_merged(merged: Merged, folder: Path) -> None:
     """merged.json and merged.md."""
     ledger = Ledger(folder)
-    ledger.write("merged.json", merged)
-    ledger.write_text("merged.md", render.merged(merged))
+    ledger.write_record("merged.json", merged)
+    ledger.write_text("merged.md", render.render_matrix(merged))
 
 
-def _runs(folders: Sequence[Path]) -> list[Path]:
+def _find_runs(folders: Sequence[Path]) -> list[Path]:
     found = [run for each in folders for run in ([each] if (each / RUN_FILE).is_file() else sorted(each.glob("*/")))]
     return [each for each in found if (each / RUN_FILE).is_file()]
 
 
-def _shard(loaded: publish.Loaded) -> Shard:
+def _make_shard(loaded: publish.Loaded) -> Shard:
     run = loaded.run
     outcome, sentence = run.outcome, run.sentence
     try:
@@ -81,7 +84,7 @@ def _shard(loaded: publish.Loaded) -> Shard:
     )
 
 
-def _cells(expected: Path | None) -> list[tuple[str, str]]:
+def _read_cells(expected: Path | None) -> list[tuple[str, str]]:
     if expected is None:
         return []
     try:
@@ -90,12 +93,12 @@ def _cells(expected: Path | None) -> list[tuple[str, str]]:
         raise PlanError(
             f"{expected}: no matrix can be read from it",
             why=str(error).splitlines()[0],
-            next_step="name the file that `backproof matrix` wrote",
+            next_step="name the file that `backproof ci matrix` wrote",
         ) from error
     return [(each.branch, each.device) for each in found.include]
 
 
-def _absent(branch: str, device: str) -> Shard:
+def _absent_shard(branch: str, device: str) -> Shard:
     return Shard(
         branch=branch, device=device, outcome=Outcome.ERROR, sentence="no run came back: nothing is known of this one"
     )

@@ -1,4 +1,4 @@
-"""Finds issues of the upstream that look like a run's first scene, and says what they share.
+"""Finds issues of the upstream that look like a run's first fault, and says what they share.
 
 A few searches by the most telling words, then a ranking over what came back; a shared code alone says little, for many
 faults end in one code.
@@ -19,7 +19,7 @@ from backproof.records.triage import TriageResult
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from backproof.adapters.github import Client
+    from backproof.adapters.github import GitHubClient
     from backproof.adapters.github.issues import Issue
     from backproof.kit.plan import Plan
 
@@ -43,7 +43,7 @@ class Fingerprint:
     modes: tuple[str, ...] = ()
 
     @property
-    def shown(self) -> dict[str, str]:
+    def shown_values(self) -> dict[str, str]:
         found = {
             "kind": self.kind,
             "kernel": self.kernel,
@@ -55,7 +55,7 @@ class Fingerprint:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Alike:
+class SimilarIssue:
     """One issue with what it shares."""
 
     number: int
@@ -72,14 +72,14 @@ class Alike:
         return next((stars for least, stars in _STARS if self.score >= least), "")
 
 
-def fingerprint(plan: Plan, scene: Path | None, *, model: str = "", mode: str = "") -> Fingerprint:
-    """From the first scene of a run; what it does not say, from the plan.
+def make_fingerprint(plan: Plan, fault: Path | None, *, model: str = "", mode: str = "") -> Fingerprint:
+    """From the first fault of a run; what it does not say, from the plan.
 
     Raises:
         PlanError: the file is not an answer of `backproof triage --json`, or nothing is known at all.
     """
-    found = _scene(scene) if scene else None
-    first = found.first_scene if found else None
+    found = _read_triage(fault) if fault else None
+    first = found.first_fault if found else None
     words = " ".join((plan.title, *plan.baseline.arguments, *plan.baseline.environment.values()))
     codes = dict.fromkeys((found.code or "", *(each.code for each in (*found.chain, *found.codes))) if found else ())
     result = Fingerprint(
@@ -92,64 +92,66 @@ def fingerprint(plan: Plan, scene: Path | None, *, model: str = "", mode: str = 
     if not (result.kind or result.kernel or result.codes):
         raise PlanError(
             f"{plan.id}: there is nothing to search by",
-            why="no first scene was found in the run, and the plan names no code and no [triage] kind",
-            next_step="run `backproof triage --json` on the logs and name its file with --scene",
+            why="no first fault was found in the run, and the plan names no code and no [triage] kind",
+            next_step="run `backproof triage --json` on the logs and name its file with --fault",
         )
     return result
 
 
-def _scene(path: Path) -> TriageResult:
+def _read_triage(path: Path) -> TriageResult:
     try:
         return TriageResult.model_validate_json(path.read_bytes())
     except (OSError, ValidationError) as error:
         raise PlanError(
-            f"{path}: no first scene can be read from it",
+            f"{path}: no first fault can be read from it",
             why=str(error).splitlines()[0],
             next_step="name the file that `backproof triage --json` wrote",
         ) from error
 
 
-def search(client: Client, repo: str, wanted: Fingerprint) -> tuple[Alike, ...]:
+def search_similar(client: GitHubClient, repo: str, wanted: Fingerprint) -> tuple[SimilarIssue, ...]:
     """The issues and pull requests that share most, best first.
 
     Raises:
         RefusedError: GitHub refused.
     """
     found: dict[int, Issue] = {}
-    for words in _queries(wanted)[: SEARCHES // 2]:
+    for words in _build_queries(wanted)[: SEARCHES // 2]:
         for kind in ("issue", "pr"):
-            for each in issues.search(client, repo, words, kind=kind):
+            for each in issues.search_issues(client, repo, words, kind=kind):
                 found.setdefault(each.number, each)
-    ranked = sorted((_alike(each, wanted) for each in found.values()), key=lambda each: (-each.score, -each.number))
+    ranked = sorted(
+        (_compare_issue(each, wanted) for each in found.values()), key=lambda each: (-each.score, -each.number)
+    )
     return tuple(each for each in ranked if each.score)[:_ROWS]
 
 
-def _queries(wanted: Fingerprint) -> list[str]:
+def _build_queries(wanted: Fingerprint) -> list[str]:
     """The most telling words first. A query has few words: the search wants all of them."""
-    telling = [wanted.kernel, *wanted.codes[:1], " ".join(filter(None, (_head(wanted.kind), wanted.model)))]
-    telling += [" ".join(filter(None, (wanted.model, *wanted.modes[:1]))), _head(wanted.kind)]
-    return [f'"{each}"' if " " not in each else each for each in dict.fromkeys(map(_plain, telling)) if each]
+    telling = [wanted.kernel, *wanted.codes[:1], " ".join(filter(None, (_get_first_word(wanted.kind), wanted.model)))]
+    telling += [" ".join(filter(None, (wanted.model, *wanted.modes[:1]))), _get_first_word(wanted.kind)]
+    return [f'"{each}"' if " " not in each else each for each in dict.fromkeys(map(_strip_operators, telling)) if each]
 
 
-def _plain(words: str) -> str:
+def _strip_operators(words: str) -> str:
     """Words for a query: nothing in them is a qualifier or an operator."""
     return " ".join(re.findall(r"[\w.-]+", words.replace(":", " ")))[:100]
 
 
-def _head(kind: str) -> str:
+def _get_first_word(kind: str) -> str:
     return kind.partition("-")[0]
 
 
-def _alike(issue: Issue, wanted: Fingerprint) -> Alike:
+def _compare_issue(issue: Issue, wanted: Fingerprint) -> SimilarIssue:
     text = issue.text[:200_000]
     shared = {
-        "kernel": [wanted.kernel] if _has(text, wanted.kernel) else [],
-        "kind": [wanted.kind] if _has(text, _head(wanted.kind)) else [],
-        "code": [each for each in wanted.codes if _has(text, each)],
-        "model": [wanted.model] if _has(_squeezed(text), _squeezed(wanted.model)) else [],
-        "mode": [each for each in wanted.modes if _has(text, each)],
+        "kernel": [wanted.kernel] if _contains_word(text, wanted.kernel) else [],
+        "kind": [wanted.kind] if _contains_word(text, _get_first_word(wanted.kind)) else [],
+        "code": [each for each in wanted.codes if _contains_word(text, each)],
+        "model": [wanted.model] if _contains_word(_drop_hyphens(text), _drop_hyphens(wanted.model)) else [],
+        "mode": [each for each in wanted.modes if _contains_word(text, each)],
     }
-    return Alike(
+    return SimilarIssue(
         number=issue.number,
         title=issue.title,
         url=issue.html_url,
@@ -157,30 +159,30 @@ def _alike(issue: Issue, wanted: Fingerprint) -> Alike:
         kind="pull request" if issue.pull else "issue",
         score=sum(_WEIGHTS[name] for name, values in shared.items() if values),
         shared=tuple(f"{name} {', '.join(values)}" for name, values in shared.items() if values),
-        differs=_other_codes(text, wanted.codes),
+        differs=_find_other_codes(text, wanted.codes),
     )
 
 
-def _has(text: str, word: str) -> bool:
+def _contains_word(text: str, word: str) -> bool:
     return (
         bool(word) and re.search(rf"(?<![A-Za-z0-9]){re.escape(word)}(?![A-Za-z0-9])", text, re.IGNORECASE) is not None
     )
 
 
-def _squeezed(text: str) -> str:
+def _drop_hyphens(text: str) -> str:
     """GLM-5.3-Flash, GLM5.3 Flash: a name's hyphens come and go."""
     return re.sub(r"(?<=\w)[-_](?=\w)", "", text)
 
 
-def _other_codes(text: str, ours: tuple[str, ...]) -> tuple[str, ...]:
+def _find_other_codes(text: str, ours: tuple[str, ...]) -> tuple[str, ...]:
     """Codes of the same numbering that are not ours: same place, another fault."""
     lengths = {len(each) for each in ours if each.isdigit()}
     seen = dict.fromkeys(each for each in _CODE.findall(text) if each.isdigit() and len(each) in lengths)
     return tuple(f"code {each}" for each in seen if each not in ours and any(each[:3] == own[:3] for own in ours))[:3]
 
 
-def result_facts(wanted: Fingerprint, rows: tuple[Alike, ...]) -> dict[str, Any]:
+def describe_rows(wanted: Fingerprint, rows: tuple[SimilarIssue, ...]) -> dict[str, Any]:
     """Return the result for programs."""
     fields = ("number", "title", "url", "state", "kind", "score", "shared", "differs")
     listed: list[dict[str, Any]] = [{name: getattr(each, name) for name in fields} for each in rows]
-    return {"schema_version": 1, "fingerprint": wanted.shown, "similar": listed}
+    return {"schema_version": 1, "fingerprint": wanted.shown_values, "similar": listed}

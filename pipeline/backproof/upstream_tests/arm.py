@@ -5,7 +5,6 @@ from __future__ import annotations
 import signal
 from collections import defaultdict
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from backproof.records.upstream_tests import ArmTests, OwnTest
@@ -16,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from backproof.core.model import Arm
+    from backproof.devices.protocol import ProcessSetup
     from backproof.kit.serving import UpstreamTests
     from backproof.records.serving import LoggedFault
     from backproof.upstream_tests.worker import TestJob, TestLog, TestReport
@@ -26,13 +26,13 @@ _CRASHES: Final = 20
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ArmJob:
-    """The tests of an arm to run. `logs` gives each process a log folder of its own."""
+    """The tests of an arm to run. `prepare` gives each process a log folder of its own."""
 
     plan: UpstreamTests
     test_job: TestJob
     arm: Arm
     hashes: Mapping[str, str | None]
-    logs: Callable[[str], Mapping[str, str]]
+    prepare: Callable[[str], ProcessSetup]
     say: Callable[[str], None]
 
 
@@ -87,13 +87,12 @@ def _run_file(job: ArmJob, number: int, select: tuple[str, ...], loaded: dict[st
 
 
 def _run_process(job: ArmJob, name: str, select: tuple[str, ...], deselect: tuple[str, ...]) -> _Process:
-    logs = job.logs(name)
-    env = {**job.test_job.env, **job.plan.env, **logs}
+    setup = job.prepare(name)
+    env = {**job.test_job.env, **job.plan.env, **setup.env}
     log = run_tests(replace(job.test_job, select=select, deselect=deselect, env=env), name)
     if not log.died:
         return _Process(log=log)
-    folder = logs.get("ASCEND_PROCESS_LOG_PATH")
-    fault, _ = find_first_fault([job.test_job.work / f"{name}.log", *([Path(folder)] if folder else [])])
+    fault, _ = find_first_fault([job.test_job.work / f"{name}.log", *([setup.logs] if setup.logs else [])])
     return _Process(log=log, first_fault=fault)
 
 

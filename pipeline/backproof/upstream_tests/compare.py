@@ -55,7 +55,7 @@ def _describe_flaky(base: OwnTest | None, fixed: OwnTest) -> str:
     text = f"flaky: failed {fixed.bad} of {fixed.runs} runs with the backport"
     if base is None:
         return text
-    p = fisher.exact(fixed.bad, fixed.runs, base.bad, base.runs)
+    p = fisher.compute_exact_p(fixed.bad, fixed.runs, base.bad, base.runs)
     return f"{text}, {base.bad} of {base.runs} without it; Fisher's exact p = {p:.3g}"
 
 

@@ -82,8 +82,8 @@ def run_tests(job: TestJob, name: str) -> TestLog:
     request.write_text(json.dumps(content, indent=1), encoding="utf-8")
     script = Path(str(resources.files("backproof"))) / "target" / "run_upstream_tests.py"
     argv = [str(job.python), str(script), str(request)]
-    env = proc.environment({**job.env, "VLLM_WORKER_MULTIPROC_METHOD": "spawn", "PYTHONDONTWRITEBYTECODE": "1"})
-    done = proc.run(argv, cwd=job.root, env=env, timeout=job.timeout, tee=job.work / f"{name}.log")
+    env = proc.build_environment({**job.env, "VLLM_WORKER_MULTIPROC_METHOD": "spawn", "PYTHONDONTWRITEBYTECODE": "1"})
+    done = proc.run_process(argv, cwd=job.root, env=env, timeout=job.timeout, tee=job.work / f"{name}.log")
     log = TestLog(code=done.code, command=done.command, output=(done.error_text or done.text).strip()[-1500:])
     _replay_events(events, nonce, log)
     log.reports |= dict(_read_junit(junit, log.ended))

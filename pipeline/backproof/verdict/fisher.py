@@ -13,7 +13,7 @@ _EQUAL: Final = 1 + 1e-7
 """Tables of equal probability can differ in the last bit; scipy and R use the same factor."""
 
 
-def exact(failed: int, ran: int, other_failed: int, other_ran: int) -> float:
+def compute_exact_p(failed: int, ran: int, other_failed: int, other_ran: int) -> float:
     """The p-value of "both sides fail equally often"; 1 where a side never ran."""
     total, bad = ran + other_ran, failed + other_failed
     if not ran or not other_ran:
@@ -26,4 +26,4 @@ def exact(failed: int, ran: int, other_failed: int, other_ran: int) -> float:
 
 def least(ran: int, other_ran: int) -> float:
     """The smallest p-value that so many runs can give: when all of one side fail and none of the other."""
-    return exact(ran, ran, 0, other_ran)
+    return compute_exact_p(ran, ran, 0, other_ran)

@@ -54,7 +54,7 @@ def case(
         model=subject.model,
         arm=subject.arm,
         role=subject.expected.role,
-        expected=subject.expected.of(subject.arm),
+        expected=subject.expected.for_arm(subject.arm),
         observed=observed,
         verdict=verdict,
         sentence=_sentence(subject, observed, verdict, why),
@@ -136,7 +136,7 @@ def other_code(loaded: Iterable[Loaded], hashes: Mapping[str, str | None]) -> li
 
 
 def _kind(test: TestResult) -> str:
-    """The first fault's kind; what follows a fault only echoes it."""
+    """The first fault's kind; what follows are secondary errors."""
     return test.faults[0].kind if test.faults else "fail"
 
 
@@ -144,7 +144,7 @@ def judge(expected: Expected, arm: Arm, observed: str) -> Verdict:
     """Compare what an arm showed with what the plan says that it must show."""
     if observed == "error":
         return "error"
-    wanted = expected.of(arm)
+    wanted = expected.for_arm(arm)
     if expected.role == "proof" and arm is Arm.BASE:
         return _judge_base(wanted, observed)
     if observed == wanted:
@@ -178,7 +178,7 @@ def outcome(cases: Sequence[Case]) -> tuple[Outcome, str]:
 
 def _sentence(subject: Subject, observed: str, verdict: Verdict, why: str) -> str:
     name = f"{subject.check.id} under {subject.model} on {subject.arm}"
-    wanted = subject.expected.of(subject.arm)
+    wanted = subject.expected.for_arm(subject.arm)
     said: dict[Verdict, str] = {
         "as-expected": f"{observed}, as the plan expects",
         "not-discriminating": "passes without the fix, so it proves nothing",

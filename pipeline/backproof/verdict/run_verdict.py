@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from backproof.core.model import Arm, Level, Outcome, StageRole, worst
+from backproof.core.level import Level
+from backproof.core.model import Arm, Outcome, StageRole, worst_outcome
 from backproof.devices import DEVICES
 from backproof.records.proof import (
     ArmSummary,
@@ -20,8 +21,8 @@ from backproof.records.proof import (
     VerifyRecord,
 )
 from backproof.records.serving import ServeRecord
-from backproof.rundir.loaded_run import read
-from backproof.rundir.subject import contradictions
+from backproof.rundir.loaded_run import load_run
+from backproof.rundir.subject import find_contradictions
 from backproof.verdict import judge, sentences
 
 if TYPE_CHECKING:
@@ -36,16 +37,16 @@ if TYPE_CHECKING:
 UNFINISHED = "the command has not finished"
 
 
-def summarise(run: Run, ledger: Ledger, registry: Registry) -> Run:
+def summarise_run(run: Run, ledger: Ledger, registry: Registry) -> Run:
     """Return the run as run.json should have it: judged from what the folder shows now, with the reports that are there."""
-    loaded = read(ledger, run, registry)
-    report = loaded.record(ReportRecord)
+    loaded = load_run(ledger, run, registry)
+    report = loaded.find_record(ReportRecord)
     names = report.files if report else ()
-    files = {name: name for name in names if loaded.file(name) and (ledger.folder / name).is_file()}
-    return judged(loaded).model_copy(update={"files": files})
+    files = {name: name for name in names if loaded.find_file(name) and (ledger.folder / name).is_file()}
+    return judge_run(loaded).model_copy(update={"files": files})
 
 
-def unfinished(run: Run) -> Run:
+def mark_unfinished(run: Run) -> Run:
     """Return what run.json says until the end: a command that is killed must not leave the verdict of another one."""
     facts: dict[str, Any] = {
         "outcome": Outcome.RUNNING,
@@ -64,12 +65,12 @@ def as_left(said: Run, run: Run) -> Run:
         said: as run.json has it.
         run: the same, judged from its evidence.
     """
-    return unfinished(run) if said.outcome is Outcome.RUNNING else run
+    return mark_unfinished(run) if said.outcome is Outcome.RUNNING else run
 
 
-def judged(story: LoadedRun) -> Run:
+def judge_run(story: LoadedRun) -> Run:
     """The story's run with outcome, level, arms, sentence, evidence and limits filled in."""
-    outcome, reached = run_outcome(story), level(story)
+    outcome, reached = run_outcome(story), compute_level(story)
     return story.run.model_copy(
         update={
             "outcome": outcome,
@@ -82,9 +83,9 @@ def judged(story: LoadedRun) -> Run:
     )
 
 
-def level(story: LoadedRun) -> Level | None:
+def compute_level(story: LoadedRun) -> Level | None:
     """How strong the proof is; None when the backport did not even land."""
-    if not (_passed(story, PickRecord) and _passed(story, FixupRecord)):
+    if not (_has_passed(story, PickRecord) and _has_passed(story, FixupRecord)):
         return None
     if not is_loaded(story):
         return Level.PICKED
@@ -92,39 +93,39 @@ def level(story: LoadedRun) -> Level | None:
         return Level.LOADED
     if inventory_holds(story.inventory, story.validate):
         return Level.SERVED if is_served(story) else Level.DEVICE
-    return Level.EMULATED if _carried(story.validate.device) is Level.EMULATED else Level.LOADED
+    return Level.EMULATED if _device_level(story.validate.device) is Level.EMULATED else Level.LOADED
 
 
 def is_loaded(story: LoadedRun) -> bool:
     """Whether the target was shown, from inside, to load the whole backport."""
-    if story.verify is None or story.verify.arm is not Arm.FIXED or not _passed(story, VerifyRecord):
+    if story.verify is None or story.verify.arm is not Arm.FIXED or not _has_passed(story, VerifyRecord):
         return False
     named = {each.name for each in story.claims}
     counted = [each for each in story.claims if not (each.name == "reached" and each.outcome is Outcome.SKIP)]
-    fine = all(each.outcome is Outcome.PASS and story.intact(each.evidence) for each in counted)
+    fine = all(each.outcome is Outcome.PASS and story.is_intact(each.evidence) for each in counted)
     return fine and named >= {"loaded", "complete"}
 
 
 def is_proved(story: LoadedRun) -> bool:
     """Whether the checks passed, each with evidence, and told the arms apart."""
-    fine = all(case_outcome(each) is Outcome.PASS and story.intact(each.evidence) for each in story.cases)
-    return _passed(story, ValidateRecord) and fine and bool(proofs(story.cases))
+    fine = all(case_outcome(each) is Outcome.PASS and story.is_intact(each.evidence) for each in story.cases)
+    return _has_passed(story, ValidateRecord) and fine and bool(find_proofs(story.cases))
 
 
 def is_served(story: LoadedRun) -> bool:
     """Whether services that we started told the arms apart under load, on the very device of the checks, in this boot."""
     record, inventory = story.serve, story.inventory
-    if record is None or inventory is None or record.inventory != inventory or not _passed(story, ServeRecord):
+    if record is None or inventory is None or record.inventory != inventory or not _has_passed(story, ServeRecord):
         return False
     here = ("started", inventory.host, inventory.boot_id)
     ours = all((each.origin, each.host, each.boot_id) == here and not each.spoiled for each in record.rounds)
-    fine = all(case_outcome(each) is Outcome.PASS and story.intact(each.evidence) for each in record.cases)
-    return bool(record.rounds) and ours and fine and bool(proofs(record.cases))
+    fine = all(case_outcome(each) is Outcome.PASS and story.is_intact(each.evidence) for each in record.cases)
+    return bool(record.rounds) and ours and fine and bool(find_proofs(record.cases))
 
 
 def inventory_holds(inventory: DeviceInventory | None, validate: ValidateRecord) -> bool:
     """Whether the results come from a real device: it named itself and its software, on this host, in this boot."""
-    if inventory is None or inventory.stand_in or _carried(validate.device) is not Level.DEVICE:
+    if inventory is None or inventory.stand_in or _device_level(validate.device) is not Level.DEVICE:
         return False
     facts = validate.device_facts
     here = (validate.device, facts.get("host"), facts.get("boot_id"))
@@ -132,13 +133,13 @@ def inventory_holds(inventory: DeviceInventory | None, validate: ValidateRecord)
     return same and all((inventory.host, inventory.boot_id, inventory.driver, inventory.runtime))
 
 
-def _carried(device: str) -> Level | None:
+def _device_level(device: str) -> Level | None:
     """What a pass there can carry; nothing for a name that we do not know."""
     found = DEVICES.get(device)
     return found.LEVEL if found else None
 
 
-def proofs(cases: Iterable[Case]) -> tuple[tuple[str, str], ...]:
+def find_proofs(cases: Iterable[Case]) -> tuple[tuple[str, str], ...]:
     """The (check, model) pairs that are red on base and green on fixed."""
     seen = {(each.check, each.model, each.arm): each.observed for each in cases if each.role == "proof"}
     red = [(check, model) for (check, model, arm), observed in seen.items() if arm is Arm.BASE and observed != "pass"]
@@ -154,29 +155,29 @@ def case_outcome(case: Case) -> Outcome:
 
 def stage_outcome(stage: StageResult, story: LoadedRun) -> Outcome:
     """The stage's own outcome, unless it is of another subject, or a pass that nothing shows any more."""
-    if stage.stage in contradictions(story):
+    if stage.stage in find_contradictions(story):
         return Outcome.ERROR
     if stage.outcome is not Outcome.PASS:
         return stage.outcome
     kind = story.registry.record_of(stage.stage)
     counts = story.registry.role_of(stage.stage) is StageRole.PROOF
-    unread = counts and kind is not None and story.record(kind) is None
-    return Outcome.PASS if story.intact(stage.evidence) and not unread else Outcome.ERROR
+    unread = counts and kind is not None and story.find_record(kind) is None
+    return Outcome.PASS if story.is_intact(stage.evidence) and not unread else Outcome.ERROR
 
 
-def _passed(story: LoadedRun, kind: type[Record]) -> bool:
-    result = story.result_of(kind)
+def _has_passed(story: LoadedRun, kind: type[Record]) -> bool:
+    result = story.find_result(kind)
     return result is not None and stage_outcome(result, story) is Outcome.PASS
 
 
 def run_outcome(story: LoadedRun) -> Outcome:
     """Worst wins. Nothing ran, or nothing but skips: could not tell; and what is of another subject is no FAIL of this one."""
-    if contradictions(story):
+    if find_contradictions(story):
         return Outcome.ERROR
     outcomes = [stage_outcome(result, story) for result in story.results_with(StageRole.PROOF)]
     if not set(outcomes) - {Outcome.SKIP, Outcome.ABORTED}:
         return Outcome.ERROR
-    return worst(outcome for outcome in (*outcomes, *_details(story)) if outcome is not Outcome.SKIP)
+    return worst_outcome(outcome for outcome in (*outcomes, *_details(story)) if outcome is not Outcome.SKIP)
 
 
 def _details(story: LoadedRun) -> Iterator[Outcome]:
@@ -184,9 +185,9 @@ def _details(story: LoadedRun) -> Iterator[Outcome]:
     cases = (*story.cases, *story.served)
     yield from (case_outcome(each) for each in cases)
     told = [each.evidence for each in story.claims] + [each.evidence for each in cases]
-    if any(evidence and not story.intact(evidence) for evidence in told):
+    if any(evidence and not story.is_intact(evidence) for evidence in told):
         yield Outcome.ERROR
-    if _passed(story, ValidateRecord) and not proofs(story.cases):
+    if _has_passed(story, ValidateRecord) and not find_proofs(story.cases):
         yield Outcome.INCONCLUSIVE
     yield from (result.outcome for result in story.results_with(StageRole.AFTERWARDS))
 
@@ -201,7 +202,7 @@ def _arm_summary(cases: list[Case]) -> ArmSummary:
     erred = [each for each in cases if each.verdict == "error"]
     red = [each for each in cases if _is_red(each)]
     return ArmSummary(
-        outcome=worst([Outcome.PASS, *(Outcome.FAIL for _ in red), *(Outcome.ERROR for _ in erred)]),
+        outcome=worst_outcome([Outcome.PASS, *(Outcome.FAIL for _ in red), *(Outcome.ERROR for _ in erred)]),
         as_expected=all(case_outcome(each) is Outcome.PASS for each in cases),
         sentence=sentences.arm_sentence(cases, red),
     )
@@ -226,14 +227,14 @@ def _sentence(story: LoadedRun, outcome: Outcome, reached: Level | None) -> str:
         reached,
         branch=story.run.settings.branch,
         device=story.validate.device if story.validate else "",
-        proofs=len(proofs(story.cases)),
+        proofs=len(find_proofs(story.cases)),
         limits=len(declared_limits(story.cases)),
     )
 
 
 def _cause(story: LoadedRun, outcome: Outcome) -> str:
     """The first thing that has the run's outcome, in the words of the one who found it."""
-    if other := contradictions(story):
+    if other := find_contradictions(story):
         return next(iter(other.values()))
     for stage in story.stages:
         role = story.registry.role_of(stage.stage)

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from backproof.core.model import Level, Outcome
-from backproof.core.plural import counted
+from backproof.core.level import Level
+from backproof.core.model import Outcome
+from backproof.core.plural import format_count
+from backproof.devices import DEVICES
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -31,9 +33,11 @@ HEADLINES = {
     Outcome.FAIL: "FAIL: the backport does not hold",
 }
 TRIAGE_HEADLINES = {
-    "first-scene": ("First scene found", "fail"),
-    "only-echoes": ("Only echoes: the cause is not in these files", "inconclusive"),
-    "nothing": ("No failure found", "pass"),
+    "first-fault": ("First fault found", "fail"),
+    "only-secondary": ("Only secondary errors: the cause is not in these files", "inconclusive"),
+    "errors": ("Errors, and no first fault among them", "inconclusive"),
+    "healthy": ("No failure found", "pass"),
+    "unread": ("Not read to the end: it could not be told", "error"),
 }
 """The heading of each outcome of a triage, and the tone in which it is shown."""
 NOTHING_ELSE = {
@@ -58,23 +62,22 @@ _UNSHOWN = (
     "{proofs} on {branch} red without the backport and green with it, {where}; "
     "nothing shows which device that was: there is no inventory of it from the same host and boot"
 )
-_WHERE = {"emulator": "under emulation on a CPU", "cpu": "on a plain CPU, where nothing is emulated"}
-_OTHERWISE_CALLED = {"cpu": {Level.EMULATED: "checked on a CPU"}}
-"""The same level by another name: what ran as it is was not emulated."""
 
 
 def level_names(device: str) -> dict[Level, str]:
-    """The levels in the words of a run on that device."""
-    return {**LEVEL_NAMES, **_OTHERWISE_CALLED.get(device, {})}
+    """Return the names of the levels of a run on that device, which has a name of its own for its level."""
+    known = DEVICES.get(device)
+    return {**LEVEL_NAMES, known.LEVEL: known.WORDS.level["en"]} if known else LEVEL_NAMES
 
 
 def pass_sentence(level: Level | None, *, branch: str, device: str, proofs: int, limits: int) -> str:
-    """The verdict of a run that passed: how far it reaches is part of the sentence."""
+    """Return the verdict of a run that passed: how far it reaches is part of the sentence."""
     if level is None:
         return f"{_NOT_LANDED}."
     form = _UNSHOWN if level is Level.LOADED and proofs else _PASSES[level]
-    said = form.format(branch=branch, proofs=counted(proofs, "proof"), where=_WHERE.get(device, f"on {device}"))
-    tail = f". {counted(limits, 'declared limit')} stay{'s' if limits == 1 else ''} red with it" if limits else ""
+    where = DEVICES[device].WORDS.where if device in DEVICES else f"on {device}"
+    said = form.format(branch=branch, proofs=format_count(proofs, "proof"), where=where)
+    tail = f". {format_count(limits, 'declared limit')} stay{'s' if limits == 1 else ''} red with it" if limits else ""
     return f"PASS at level {int(level)} ({level_names(device)[level]}): {said}{tail}."
 
 
@@ -97,8 +100,8 @@ def arm_sentence(cases: Sequence[Case], red: Sequence[Case]) -> str:
     ]
     fixups = sum(each.role == "proof" for each in planned)
     limits = sum(each.role == "limit" for each in planned)
-    said += [f"{counted(fixups, 'proof')} of a fix-up red"] if fixups else []
-    said += [f"{counted(limits, 'declared limit')} red"] if limits else []
+    said += [f"{format_count(fixups, 'proof')} of a fix-up red"] if fixups else []
+    said += [f"{format_count(limits, 'declared limit')} red"] if limits else []
     other = [each for each in cases if each.verdict != "as-expected"]
     return "; ".join([*said, "as the plan expects" if not other else _not_expected(other)])
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     ],
 )
 def test_an_address_of_github_names_its_repository(address: str) -> None:
-    assert references.repository(address) == "example/pro.ject"
+    assert references.parse_repository(address) == "example/pro.ject"
 
 
 @pytest.mark.parametrize(
@@ -41,7 +41,7 @@ def test_an_address_of_github_names_its_repository(address: str) -> None:
     ],
 )
 def test_any_other_address_names_none(address: str) -> None:
-    assert references.repository(address) == ""
+    assert references.parse_repository(address) == ""
 
 
 @pytest.mark.parametrize(
@@ -59,7 +59,7 @@ def test_any_other_address_names_none(address: str) -> None:
     ],
 )
 def test_numbers_behind_a_subject(subject: str, title: str, pull: int | None, original: int | None) -> None:
-    found = references.numbered(subject)
+    found = references.parse_subject(subject)
     assert (found.title, found.pull, found.original) == (title, pull, original)
 
 

@@ -51,27 +51,29 @@ EMPTY = """
 
 
 def test_a_narrow_table_without_phy_id() -> None:
-    found = table.parse_table(A2)
-    assert (found.tool, found.driver) == ("24.1.rc3", "24.1.rc3")
-    assert [(each.device, each.health, each.memory_used) for each in found.chips] == [
+    parsed = table.parse_table(A2)
+    assert (parsed.tool, parsed.driver) == ("24.1.rc3", "24.1.rc3")
+    assert [(chip.device, chip.health, chip.memory_used) for chip in parsed.chips] == [
         (6, "OK", 3401),
         (7, "Alarm", 50128),
     ]
-    assert [(each.npu, each.chip, each.pid, each.memory) for each in found.holders] == [(7, 0, 1333928, 37709)]
-    assert not found.stand_in
+    assert [(holder.npu, holder.chip, holder.pid, holder.memory) for holder in parsed.holders] == [
+        (7, 0, 1333928, 37709)
+    ]
+    assert not parsed.stand_in
 
 
 def test_a_wide_table_with_two_chips_a_card() -> None:
-    found = table.parse_table(A3)
-    assert found.driver == "26.0.rc2"
-    assert [(each.npu, each.chip, each.physical) for each in found.chips] == [(0, 0, 0), (0, 1, 1)]
-    assert [each.power_watts for each in found.chips] == [160.0, None]
-    assert found.chips[1].memory_total == 65536
+    parsed = table.parse_table(A3)
+    assert parsed.driver == "26.0.rc2"
+    assert [(chip.npu, chip.chip, chip.physical) for chip in parsed.chips] == [(0, 0, 0), (0, 1, 1)]
+    assert [chip.power_watts for chip in parsed.chips] == [160.0, None]
+    assert parsed.chips[1].memory_total == 65536
 
 
 def test_missing_fields_are_none_and_lost_rows_are_told() -> None:
-    found = table.parse_table(EMPTY)
-    (chip,) = found.chips
+    parsed = table.parse_table(EMPTY)
+    (chip,) = parsed.chips
     assert (chip.label, chip.health, chip.temperature, chip.memory_used, chip.bus) == (
         "NPU 3 chip 1",
         None,
@@ -79,8 +81,8 @@ def test_missing_fields_are_none_and_lost_rows_are_told() -> None:
         None,
         None,
     )
-    assert found.unread == ("NPU 5: its chip row is missing",)
-    assert health.find_unwell(found.chips) == ("NPU 3 chip 1: health is not told",)
+    assert parsed.unread == ("NPU 5: its chip row is missing",)
+    assert health.find_unwell(parsed.chips) == ("NPU 3 chip 1: health is not told",)
 
 
 @given(st.text(alphabet="|+-= 019AaNPU:./\n%Version", max_size=400))
@@ -95,10 +97,10 @@ def test_no_table_can_make_it_fail(text: str) -> None:
 @pytest.mark.parametrize("per_card", [1, 2])
 def test_every_chip_of_both_widths_is_found(fake_host: FakeHost, wide: bool, per_card: int) -> None:
     fake_host.set(wide=wide, cards=8, chips=per_card)
-    found, _ = npu_smi.read_table()
-    assert [each.device for each in found.chips] == list(range(8 * per_card))
-    assert {each.health for each in found.chips} == {"OK"}
-    assert found.stand_in
+    parsed, _ = npu_smi.read_table()
+    assert [chip.device for chip in parsed.chips] == list(range(8 * per_card))
+    assert {chip.health for chip in parsed.chips} == {"OK"}
+    assert parsed.stand_in
 
 
 def test_the_forms_give_health_per_chip_and_the_mapping(fake_host: FakeHost) -> None:
@@ -106,7 +108,7 @@ def test_the_forms_give_health_per_chip_and_the_mapping(fake_host: FakeHost) -> 
     answer = npu_smi.ask_tool("info", "-t", "health", "-i", "3")
     assert npu_smi_fields.parse_health(answer.text) == {(3, 0): "OK", (3, 1): "Warning"}
     rows = npu_smi_fields.parse_mapping(npu_smi.ask_tool("info", "-m").text)
-    assert [(each.npu, each.chip, each.physical) for each in rows[:3]] == [(0, 0, 0), (0, 1, 1), (1, 0, 2)]
+    assert [(row.npu, row.chip, row.physical) for row in rows[:3]] == [(0, 0, 0), (0, 1, 1), (1, 0, 2)]
 
 
 def test_an_older_form_opens_with_the_chip() -> None:

@@ -79,12 +79,12 @@ def test_a_warning_that_was_there_before_is_no_reason(fake_host: FakeHost, tmp_p
 def test_a_bad_card_outside_the_visible_ones_does_not_matter(fake_host: FakeHost, tmp_path: Path) -> None:
     fake_host.set(health={"3.1": "Alarm"}, holders=[[5, 0, 4711]])
     with session.open_session(PYTHON, tmp_path, {"ASCEND_RT_VISIBLE_DEVICES": "0,1,2"}) as opened:
-        assert [each.device for each in opened.chips] == [0, 1, 2]
+        assert [chip.device for chip in opened.chips] == [0, 1, 2]
         assert opened.spoiled() == ""
 
 
 @pytest.mark.parametrize(
-    ("facts", "said"),
+    ("facts", "message"),
     [
         ({}, ""),
         ({"health": {"2.0": "Warning"}}, "a card went bad during the run: NPU 2 chip 0: health is Warning"),
@@ -93,29 +93,29 @@ def test_a_bad_card_outside_the_visible_ones_does_not_matter(fake_host: FakeHost
     ],
 )
 def test_a_card_that_goes_bad_spoils_what_was_seen(
-    fake_host: FakeHost, tmp_path: Path, facts: dict[str, object], said: str
+    fake_host: FakeHost, tmp_path: Path, facts: dict[str, object], message: str
 ) -> None:
     with session.open_session(PYTHON, tmp_path, {}) as opened:
         fake_host.set(**facts)
-        found = opened.spoiled()
-    assert found.startswith(said)
-    assert bool(found) == bool(said)
+        spoiled = opened.spoiled()
+    assert spoiled.startswith(message)
+    assert bool(spoiled) == bool(message)
 
 
 def test_each_process_gets_a_log_folder_of_its_own(fake_host: FakeHost, tmp_path: Path) -> None:
     with session.open_session(PYTHON, tmp_path, {}) as opened:
-        folders = [opened.environment(Arm.BASE, "c")["ASCEND_PROCESS_LOG_PATH"] for _ in range(2)]
-        folders.append(opened.environment(Arm.FIXED, "c")["ASCEND_PROCESS_LOG_PATH"])
+        folders = [opened.prepare_process(Arm.BASE, "c").env["ASCEND_PROCESS_LOG_PATH"] for _ in range(2)]
+        folders.append(opened.prepare_process(Arm.FIXED, "c").env["ASCEND_PROCESS_LOG_PATH"])
     assert len(set(folders)) == 3
-    assert all(Path(each).is_dir() and not list(Path(each).iterdir()) for each in folders)
+    assert all(Path(folder).is_dir() and not list(Path(folder).iterdir()) for folder in folders)
     assert Path(folders[0]).is_relative_to(tmp_path / "base")
 
 
 def test_the_inventory_says_what_it_could_not_read(fake_host: FakeHost) -> None:
     hardware = inventory.read_hardware(PYTHON)
     assert hardware.runtime.value is None
-    assert any(each.startswith("CANN: ") for each in hardware.unread)
-    assert any("fla_npu: the distribution fla-npu is not installed" in each for each in hardware.unread)
+    assert any(reason.startswith("CANN: ") for reason in hardware.unread)
+    assert any("fla_npu: the distribution fla-npu is not installed" in reason for reason in hardware.unread)
     assert hardware.driver.source == "npu-smi info"
     assert hardware.place.boot_id
 
@@ -170,5 +170,5 @@ def test_chips_are_chosen_by_their_number() -> None:
     chips = [
         table.Chip(npu=n, chip=c, physical=2 * n + c, name="Ascend910", health="OK") for n in (1, 0) for c in (0, 1)
     ]
-    assert [each.device for each in health.select_chips(chips, "3, 0")] == [0, 3]
+    assert [chip.device for chip in health.select_chips(chips, "3, 0")] == [0, 3]
     assert len(health.select_chips(chips, None)) == 4

@@ -88,7 +88,7 @@ def test_pointer_from_an_integer(device: Any, offset: int) -> None:
     assert float(device.read(target, "target")) == 3.0
 
 
-def test_echo(device: Any) -> None:
+def test_secondary_error(device: Any) -> None:
     """A fault that the code under test swallows, and what comes after it."""
     source, target = device.put(rows(4)), device.put(torch.zeros(1, 24))
     with contextlib.suppress(Exception):
@@ -98,7 +98,7 @@ def test_echo(device: Any) -> None:
     gather_rows(source, torch.tensor([0, 1, 2, 3]))
 
 
-def test_after_an_echo(device: Any) -> None:
+def test_after_a_secondary_error(device: Any) -> None:
     test_in_range(device)
 
 

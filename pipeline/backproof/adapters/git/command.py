@@ -69,7 +69,7 @@ def git(
 ) -> proc.Completed:
     """Run one git command and return what it did, whatever its code."""
     argv = ["git", *_flags(settings), *args]
-    return proc.run(argv, cwd=cwd, env=environment(env, own=own), stdin=stdin, timeout=timeout, keep=keep)
+    return proc.run_process(argv, cwd=cwd, env=environment(env, own=own), stdin=stdin, timeout=timeout, keep=keep)
 
 
 def _flags(settings: Sequence[str]) -> list[str]:
@@ -80,7 +80,7 @@ def checked(done: proc.Completed, what: str) -> proc.Completed:
     """The command worked, or HostError with what git said."""
     if done.code == proc.NOT_FOUND:
         raise HostError(what, why="there is no `git` on PATH", next_step="install git 2.31 or newer")
-    return done.require(what, next_step=_advice(done.error_text))
+    return done.require_success(what, next_step=_advice(done.error_text))
 
 
 def _advice(said: str) -> str:

@@ -12,7 +12,7 @@ from github.GithubException import RateLimitExceededExceedsMaxWait
 from pydantic import BaseModel
 
 from backproof import __version__
-from backproof.adapters.github.failure import WRITE_AGAIN, RefusedError, asking
+from backproof.adapters.github.failure import WRITE_AGAIN, RefusedError, translated_errors
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -31,7 +31,7 @@ _PAGES = 100
 _NEXT_PAGE = re.compile(r'<([^>]{1,2000})>;\s*rel="next"')
 
 
-class _Capped(GithubRetry):
+class _CappedRetry(GithubRetry):
     """GithubRetry's cap does not hold for a Retry-After header, which urllib3 sleeps out whatever it says."""
 
     def increment(  # type: ignore[override] # as GithubRetry has it
@@ -52,22 +52,22 @@ class _Capped(GithubRetry):
         return super().increment(method, url, response, error, _pool, _stacktrace)
 
 
-def patient(*, post: bool = False, backoff: float = 0.5, longest_wait: float = 60) -> GithubRetry:
+def retry_policy(*, post: bool = False, backoff: float = 0.5, longest_wait: float = 60) -> GithubRetry:
     """Retries for what may be repeated without harm.
 
     PyGithub's own default repeats POST after a 502 and PATCH not, the wrong way round for a comment, and has no cap on
     its rate-limit wait: https://github.com/EnricoMi/publish-unit-test-result-action/issues/385 shows one of 24 minutes.
     """
     methods = frozenset({"POST"}) if post else _READS
-    return _Capped(total=4, max_rate_limit_wait=longest_wait, allowed_methods=methods, backoff_factor=backoff)
+    return _CappedRetry(total=4, max_rate_limit_wait=longest_wait, allowed_methods=methods, backoff_factor=backoff)
 
 
-def api_url(env: Mapping[str, str] | None = None) -> str:
+def find_api_url(env: Mapping[str, str] | None = None) -> str:
     """Where GitHub is: Actions says it, an enterprise server included."""
     return (os.environ if env is None else env).get("GITHUB_API_URL") or API
 
 
-class Client:
+class GitHubClient:
     """What we ask of GitHub. `auth` None reads public things only."""
 
     def __init__(
@@ -81,19 +81,21 @@ class Client:
         timeout: int = 20,
     ) -> None:
         self.named = auth is not None
-        self._rest = _github(base_url, auth, retry or patient(), pause, timeout)
+        self._rest = _build_github(base_url, auth, retry or retry_policy(), pause, timeout)
         # A query is a POST that changes nothing, so this one may be repeated.
-        self._graph = _github(base_url, auth, query_retry or patient(post=True), 0, timeout)
+        self._graph = _build_github(base_url, auth, query_retry or retry_policy(post=True), 0, timeout)
 
-    def get(self, what: str, path: str, parameters: dict[str, Any] | None = None) -> Any:
+    def get_json(self, what: str, path: str, parameters: dict[str, Any] | None = None) -> Any:
         """The JSON of one thing.
 
         Raises:
             RefusedError: GitHub refused or did not answer.
         """
-        return self._ask(what, "GET", path, parameters=parameters)[1]
+        return self._send(what, "GET", path, parameters=parameters)[1]
 
-    def pages(self, what: str, path: str, parameters: dict[str, Any] | None = None, *, key: str = "") -> Iterator[Any]:
+    def list_items(
+        self, what: str, path: str, parameters: dict[str, Any] | None = None, *, key: str = ""
+    ) -> Iterator[Any]:
         """All items of a list, each once; `key` names the list in an answer that is an object."""
         seen: set[Any] = set()
         following: str | None = path
@@ -101,53 +103,55 @@ class Client:
         for _ in range(_PAGES):
             if following is None:
                 return
-            headers, data = self._ask(what, "GET", following, parameters=query)
+            headers, data = self._send(what, "GET", following, parameters=query)
             # A page can come twice while others write; an item counts once.
-            yield from _unseen(_listed(what, data, key), seen)
-            following, query = _next_page(headers), None
+            yield from _drop_seen(_extract_list(what, data, key), seen)
+            following, query = _find_next_page(headers), None
         raise RefusedError(
             what,
             why=f"the list has more than {_PAGES} pages",
             next_step="this is beyond what we read; do it by hand, or in a pull request with less on it",
         )
 
-    def record(self, what: str, path: str, kind: type[R]) -> R:
+    def get_record(self, what: str, path: str, kind: type[R]) -> R:
         """What GitHub has at a path, as a record."""
-        data = self.get(what, path)
-        with asking(what):
+        data = self.get_json(what, path)
+        with translated_errors(what):
             return kind.model_validate(data)
 
-    def records(self, what: str, path: str, kind: type[R], *, most: int | None = None, key: str = "") -> tuple[R, ...]:
+    def list_records(
+        self, what: str, path: str, kind: type[R], *, most: int | None = None, key: str = ""
+    ) -> tuple[R, ...]:
         """The items of a list as records, at most so many."""
-        found = islice(self.pages(what, path, key=key), most)
-        with asking(what):
+        found = islice(self.list_items(what, path, key=key), most)
+        with translated_errors(what):
             return tuple(kind.model_validate(each) for each in found)
 
     def post(self, what: str, path: str, body: dict[str, Any]) -> Any:
-        return self._ask(what, "POST", path, body=body)[1]
+        return self._send(what, "POST", path, body=body)[1]
 
     def patch(self, what: str, path: str, body: dict[str, Any]) -> Any:
-        return self._ask(what, "PATCH", path, body=body)[1]
+        return self._send(what, "PATCH", path, body=body)[1]
 
     def delete(self, what: str, path: str) -> None:
-        self._ask(what, "DELETE", path)
+        self._send(what, "DELETE", path)
 
     def query(self, what: str, document: str, variables: dict[str, Any]) -> dict[str, Any]:
         """The data of a GraphQL query."""
-        with asking(what):
+        with translated_errors(what):
             found: Any = self._graph.requester.graphql_query(document, variables)[1].get("data")
         if not isinstance(found, dict):
-            raise _strange(what)
+            raise _build_format_error(what)
         return found
 
-    def viewer(self) -> str | None:
+    def get_login(self) -> str | None:
         """Whose token this is. REST's /user refuses the token of an App or of Actions; GraphQL's viewer does not."""
         if not self.named:
             return None
         found = self.query("whose token this is cannot be read", "query { viewer { login } }", {})
         return str(found["viewer"]["login"])
 
-    def _ask(
+    def _send(
         self,
         what: str,
         verb: str,
@@ -156,11 +160,11 @@ class Client:
         parameters: dict[str, Any] | None = None,
         body: dict[str, Any] | None = None,
     ) -> tuple[dict[str, Any], Any]:
-        with asking(what) if verb == "GET" else asking(what, again=WRITE_AGAIN):
+        with translated_errors(what) if verb == "GET" else translated_errors(what, again=WRITE_AGAIN):
             return self._rest.requester.requestJsonAndCheck(verb, path, parameters=parameters, input=body)
 
 
-def _github(base_url: str, auth: Auth | None, retry: Retry, pause: float, timeout: int) -> Github:
+def _build_github(base_url: str, auth: Auth | None, retry: Retry, pause: float, timeout: int) -> Github:
     return Github(
         auth=auth,
         base_url=base_url.rstrip("/"),
@@ -173,19 +177,19 @@ def _github(base_url: str, auth: Auth | None, retry: Retry, pause: float, timeou
     )
 
 
-def _next_page(headers: dict[str, Any]) -> str | None:
+def _find_next_page(headers: dict[str, Any]) -> str | None:
     found = _NEXT_PAGE.search(str(headers.get("link", "")))
     return found[1] if found else None
 
 
-def _listed(what: str, data: Any, key: str) -> list[Any]:
+def _extract_list(what: str, data: Any, key: str) -> list[Any]:
     found = data.get(key) if key and isinstance(data, dict) else data
     if not isinstance(found, list):
-        raise _strange(what)
+        raise _build_format_error(what)
     return found
 
 
-def _unseen(items: list[Any], seen: set[Any]) -> Iterator[Any]:
+def _drop_seen(items: list[Any], seen: set[Any]) -> Iterator[Any]:
     for each in items:
         name = (each.get("id") or each.get("sha") or each.get("filename")) if isinstance(each, dict) else None
         if name is None or name not in seen:
@@ -193,7 +197,7 @@ def _unseen(items: list[Any], seen: set[Any]) -> Iterator[Any]:
             yield each
 
 
-def _strange(what: str) -> RefusedError:
+def _build_format_error(what: str) -> RefusedError:
     return RefusedError(
         what,
         why="the answer is not of the form that GitHub documents",

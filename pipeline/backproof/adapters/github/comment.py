@@ -11,13 +11,13 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Literal
 
-from backproof.adapters.github.failure import WRITE_AGAIN, RefusedError, asking
-from backproof.adapters.github.marker import fingerprint, read_marker
+from backproof.adapters.github.failure import WRITE_AGAIN, RefusedError, translated_errors
+from backproof.adapters.github.marker import hash_text, read_marker
 from backproof.core.errors import NeedsReview
 
 if TYPE_CHECKING:
-    from backproof.adapters.github.client import Client
-    from backproof.adapters.github.marker import Draft, Found
+    from backproof.adapters.github.client import GitHubClient
+    from backproof.adapters.github.marker import CommentDraft, MarkedComment
 
 LONGEST = 65_536
 """GitHub's limit for a comment, in characters."""
@@ -25,7 +25,7 @@ _TRIES = 3
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Place:
+class Conversation:
     """A conversation."""
 
     repo: str
@@ -36,16 +36,16 @@ class Place:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Intent:
+class CommentPlan:
     """What would be done; `publish` prints this and `--publish` carries it out."""
 
     action: Literal["create", "update", "keep"]
     why: str
-    found: Found | None = None
+    found: MarkedComment | None = None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Posted:
+class PostedComment:
     """What was done."""
 
     action: Literal["created", "updated", "kept"]
@@ -53,31 +53,33 @@ class Posted:
     id: int
 
 
-def marked(client: Client, place: Place, draft: Draft, author: str | None) -> list[Found]:
+def find_marked(
+    client: GitHubClient, place: Conversation, draft: CommentDraft, author: str | None
+) -> list[MarkedComment]:
     """Comments with the draft's marker by this author, oldest first; with no author known, by anybody."""
     what = f"{place}: its comments cannot be listed"
     found = []
-    for each in client.pages(what, f"/repos/{place.repo}/issues/{place.number}/comments"):
-        with asking(what):
+    for each in client.list_items(what, f"/repos/{place.repo}/issues/{place.number}/comments"):
+        with translated_errors(what):
             read = read_marker(each)
         if read and read.key == draft.key and author in {None, read.login}:
             found.append(read)
     return sorted(found, key=lambda each: each.id)
 
 
-def intend(client: Client, place: Place, draft: Draft, author: str | None) -> Intent:
+def plan_comment(client: GitHubClient, place: Conversation, draft: CommentDraft, author: str | None) -> CommentPlan:
     """What must be done so that the draft stands there once.
 
     Raises:
         NeedsReview: a person has edited our comment since.
     """
-    found = marked(client, place, draft, author)
-    return _intent(place, draft, found)
+    found = find_marked(client, place, draft, author)
+    return _choose_action(place, draft, found)
 
 
-def _intent(place: Place, draft: Draft, found: list[Found]) -> Intent:
+def _choose_action(place: Conversation, draft: CommentDraft, found: list[MarkedComment]) -> CommentPlan:
     if not found:
-        return Intent(action="create", why=f"{place} has no comment of ours for {', '.join(draft.key)}")
+        return CommentPlan(action="create", why=f"{place} has no comment of ours for {', '.join(draft.key)}")
     first = found[0]
     if first.edited:
         raise NeedsReview(
@@ -85,40 +87,44 @@ def _intent(place: Place, draft: Draft, found: list[Found]) -> Intent:
             why="its text is not the one that its marker names",
             next_step="move their words to a comment of their own and delete ours, then run the same command again",
         )
-    if _newer(first.started, draft.started):
-        return Intent(
+    if _is_newer(first.started, draft.started):
+        return CommentPlan(
             action="keep", why=f"it shows a run of {first.started}, which is newer than this one", found=first
         )
-    if first.fingerprint == fingerprint(draft.text):
-        return Intent(action="keep", why="its text is the same", found=first)
-    return Intent(action="update", why=f"it shows a run of {first.started}", found=first)
+    if first.fingerprint == hash_text(draft.text):
+        return CommentPlan(action="keep", why="its text is the same", found=first)
+    return CommentPlan(action="update", why=f"it shows a run of {first.started}", found=first)
 
 
-def _newer(one: str, other: str) -> bool:
+def _is_newer(one: str, other: str) -> bool:
     try:
         return datetime.fromisoformat(one) > datetime.fromisoformat(other)
     except (ValueError, TypeError):
         return False
 
 
-def carry_out(client: Client, place: Place, draft: Draft, author: str, *, pause: float = 2) -> Posted:
+def carry_out_plan(
+    client: GitHubClient, place: Conversation, draft: CommentDraft, author: str, *, pause: float = 2
+) -> PostedComment:
     """List, write what is missing or changed, list again.
 
     Raises:
         RefusedError: GitHub refused, or did not answer and nothing of ours stands there.
         NeedsReview: as `intend`.
     """
-    intent = intend(client, place, draft, author)
+    intent = plan_comment(client, place, draft, author)
     if intent.found is None:
-        return _create(client, place, draft, author, pause)
+        return _create_comment(client, place, draft, author, pause)
     if intent.action == "keep":
-        return Posted(action="kept", url=intent.found.url, id=intent.found.id)
-    _write(client, place, intent.found, draft)
-    _settle(client, place, draft, author)
-    return Posted(action="updated", url=intent.found.url, id=intent.found.id)
+        return PostedComment(action="kept", url=intent.found.url, id=intent.found.id)
+    _update_comment(client, place, intent.found, draft)
+    _settle_comments(client, place, draft, author)
+    return PostedComment(action="updated", url=intent.found.url, id=intent.found.id)
 
 
-def _create(client: Client, place: Place, draft: Draft, author: str, pause: float) -> Posted:
+def _create_comment(
+    client: GitHubClient, place: Conversation, draft: CommentDraft, author: str, pause: float
+) -> PostedComment:
     """A POST whose reply was lost may have landed: only the list can tell, so it is asked before anything else."""
     lost: RefusedError | None = None
     for attempt in range(_TRIES):
@@ -133,8 +139,8 @@ def _create(client: Client, place: Place, draft: Draft, author: str, pause: floa
                 raise
             lost = failure
             time.sleep(pause * attempt)
-        if first := _settle(client, place, draft, author):
-            return Posted(action="created", url=first.url, id=first.id)
+        if first := _settle_comments(client, place, draft, author):
+            return PostedComment(action="created", url=first.url, id=first.id)
     raise lost or RefusedError(
         f"{place}: the comment was posted and is not in the list",
         why="GitHub accepted it and does not show it",
@@ -142,22 +148,24 @@ def _create(client: Client, place: Place, draft: Draft, author: str, pause: floa
     )
 
 
-def _settle(client: Client, place: Place, draft: Draft, author: str) -> Found | None:
+def _settle_comments(
+    client: GitHubClient, place: Conversation, draft: CommentDraft, author: str
+) -> MarkedComment | None:
     """One comment of ours: the oldest stays with the newest text, an untouched younger twin goes."""
-    found = marked(client, place, draft, author)
+    found = find_marked(client, place, draft, author)
     if not found:
         return None
     first, *twins = found
     for twin in twins:
         if not twin.edited:
-            _remove(client, place, twin)
-    behind = first.fingerprint != fingerprint(draft.text) and not first.edited
-    if twins and behind and not _newer(first.started, draft.started):
-        _write(client, place, first, draft)
+            _remove_comment(client, place, twin)
+    behind = first.fingerprint != hash_text(draft.text) and not first.edited
+    if twins and behind and not _is_newer(first.started, draft.started):
+        _update_comment(client, place, first, draft)
     return first
 
 
-def _write(client: Client, place: Place, found: Found, draft: Draft) -> None:
+def _update_comment(client: GitHubClient, place: Conversation, found: MarkedComment, draft: CommentDraft) -> None:
     client.patch(
         f"{found.url}: the comment cannot be updated",
         f"/repos/{place.repo}/issues/comments/{found.id}",
@@ -165,7 +173,7 @@ def _write(client: Client, place: Place, found: Found, draft: Draft) -> None:
     )
 
 
-def _remove(client: Client, place: Place, twin: Found) -> None:
+def _remove_comment(client: GitHubClient, place: Conversation, twin: MarkedComment) -> None:
     try:
         client.delete(
             f"{twin.url}: the second comment cannot be removed", f"/repos/{place.repo}/issues/comments/{twin.id}"

@@ -16,7 +16,7 @@ TOKENS = ("GH_TOKEN", "GITHUB_TOKEN")
 APP_ID, APP_KEY, APP_INSTALLATION = "BACKPROOF_APP_ID", "BACKPROOF_APP_PRIVATE_KEY", "BACKPROOF_APP_INSTALLATION"
 
 
-def credentials(env: Mapping[str, str] | None = None) -> Auth.Auth | None:
+def read_credentials(env: Mapping[str, str] | None = None) -> Auth.Auth | None:
     """A token, else an App's installation, else None: public things can be read by anybody.
 
     Raises:
@@ -26,10 +26,10 @@ def credentials(env: Mapping[str, str] | None = None) -> Auth.Auth | None:
     token = next((source[name].strip() for name in TOKENS if source.get(name, "").strip()), None)
     if token:
         return Auth.Token(token)
-    return _app(source) if source.get(APP_ID) else None
+    return _read_app(source) if source.get(APP_ID) else None
 
 
-def _app(env: Mapping[str, str]) -> Auth.Auth:
+def _read_app(env: Mapping[str, str]) -> Auth.Auth:
     missing = [name for name in (APP_KEY, APP_INSTALLATION) if not env.get(name)]
     if missing or not env[APP_ID].isdigit() or not env[APP_INSTALLATION].isdigit():
         raise PlanError(

@@ -46,7 +46,7 @@ class RefusedError(GitHubError):
 
 
 @contextmanager
-def asking(what: str, *, again: str = _AGAIN) -> Iterator[None]:
+def translated_errors(what: str, *, again: str = _AGAIN) -> Iterator[None]:
     """Turn everything that a request can end with into a RefusedError.
 
     The cause is cut off: a traceback of a library may hold what a request was made of.
@@ -54,23 +54,23 @@ def asking(what: str, *, again: str = _AGAIN) -> Iterator[None]:
     try:
         yield
     except GithubException as error:
-        raise _refused(what, error, again) from None
+        raise _build_refusal(what, error, again) from None
     except RequestException as error:
         # Retries that end in a 502 arrive here too, as RetryError.
-        why = f"no answer: {type(error).__name__}: {_bounded(str(error))}"
+        why = f"no answer: {type(error).__name__}: {_cut_message(str(error))}"
         raise RefusedError(what, why=why, next_step=f"check the network, then {again}") from None
     except ValidationError as error:
         places = ", ".join(".".join(map(str, each["loc"])) for each in error.errors()[:3])
         raise RefusedError(what, why=f"the answer lacks what it must have: {places}", next_step=again) from None
     except (ValueError, AssertionError) as error:
-        why = f"the answer cannot be read: {_bounded(str(error))}"
+        why = f"the answer cannot be read: {_cut_message(str(error))}"
         raise RefusedError(what, why=why, next_step=again) from None
 
 
-def _refused(what: str, error: GithubException, again: str) -> RefusedError:
-    said = _said(error)
+def _build_refusal(what: str, error: GithubException, again: str) -> RefusedError:
+    said = _read_message(error)
     if is_rate_limit(said) or error.status == 429:
-        return RefusedError(what, why=f"a rate limit: {said}", next_step=_later(error), status=error.status)
+        return RefusedError(what, why=f"a rate limit: {said}", next_step=_format_wait(error), status=error.status)
     if "locked" in said.lower():
         step = "ask a maintainer to unlock the conversation; comment.md of the run holds the text"
         return RefusedError(what, why=f"{error.status}: {said}", next_step=step, status=error.status)
@@ -82,7 +82,7 @@ def is_rate_limit(text: str) -> bool:
     return any(word in text.lower() for word in _RATE_WORDS)
 
 
-def _later(error: GithubException) -> str:
+def _format_wait(error: GithubException) -> str:
     headers = {name.lower(): value for name, value in (error.headers or {}).items()}
     reset = str(headers.get("x-ratelimit-reset", ""))
     if reset.isdigit() and headers.get("x-ratelimit-remaining") == "0":
@@ -91,7 +91,7 @@ def _later(error: GithubException) -> str:
     return f"wait a few minutes, then {_AGAIN}"
 
 
-def _said(error: GithubException) -> str:
+def _read_message(error: GithubException) -> str:
     data: Any = error.data
     if isinstance(data, bytes):
         data = data.decode("utf-8", "replace")
@@ -99,9 +99,9 @@ def _said(error: GithubException) -> str:
         details = data.get("errors")
         more = f" ({json.dumps(details, ensure_ascii=False)})" if details else ""
         data = f"{data.get('message') or data.get('data') or error.message or ''}{more}"
-    return _bounded(str(data or error.message or "GitHub did not say why"))
+    return _cut_message(str(data or error.message or "GitHub did not say why"))
 
 
-def _bounded(text: str) -> str:
+def _cut_message(text: str) -> str:
     line = " ".join(redact(text).split())
     return line if len(line) <= _SAID else f"{line[:_SAID]} …"

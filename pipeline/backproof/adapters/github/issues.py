@@ -7,24 +7,24 @@ from typing import TYPE_CHECKING, Literal
 
 from pydantic import Field
 
-from backproof.adapters.github.failure import asking
-from backproof.adapters.github.pulls import Answer
+from backproof.adapters.github.failure import translated_errors
+from backproof.adapters.github.pulls import GitHubRecord
 
 if TYPE_CHECKING:
-    from backproof.adapters.github.client import Client
+    from backproof.adapters.github.client import GitHubClient
 
 PER_SEARCH = 50
 
 
-class _Label(Answer):
+class _Label(GitHubRecord):
     name: str = ""
 
 
-class _PullPart(Answer):
+class _PullPart(GitHubRecord):
     merged_at: str | None = None
 
 
-class Issue(Answer):
+class Issue(GitHubRecord):
     """One issue or pull request as the search gives it."""
 
     number: int
@@ -42,11 +42,11 @@ class Issue(Answer):
         return f"{self.title}\n{labels}\n{self.body or ''}"
 
 
-def search(client: Client, repo: str, words: str, *, kind: Literal["issue", "pr"]) -> tuple[Issue, ...]:
+def search_issues(client: GitHubClient, repo: str, words: str, *, kind: Literal["issue", "pr"]) -> tuple[Issue, ...]:
     """One search, one page: issues (or pull requests) that have the words."""
     what = f"{repo}: its issues cannot be searched"
     query = {"q": f"repo:{repo} is:{kind} {words}", "per_page": PER_SEARCH}
-    data = client.get(what, "/search/issues", query)
-    with asking(what):
+    data = client.get_json(what, "/search/issues", query)
+    with translated_errors(what):
         items = data.get("items") if isinstance(data, dict) else None
         return tuple(Issue.model_validate(each) for each in islice(items or (), PER_SEARCH))

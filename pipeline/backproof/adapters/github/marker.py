@@ -14,7 +14,7 @@ _MARKER = re.compile(r"\A<!-- backproof:1 ([A-Za-z0-9=&%._~/+]{1,2000}) -->\n")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Draft:
+class CommentDraft:
     """What we want to stand there, and of which run it is."""
 
     kit: str
@@ -40,14 +40,14 @@ class Draft:
             "device": self.device,
             "run": self.run,
             "started": self.started,
-            "body": fingerprint(self.text),
+            "body": hash_text(self.text),
         }
         # Two hyphens would end an HTML comment early.
         return f"<!-- backproof:1 {urlencode(fields, quote_via=quote).replace('-', '%2D')} -->"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Found:
+class MarkedComment:
     """A comment that carries our marker."""
 
     id: int
@@ -74,12 +74,12 @@ class _Comment(BaseModel):
     user: _User | None = None
 
 
-def fingerprint(text: str) -> str:
+def hash_text(text: str) -> str:
     """SHA-256 of a text as GitHub keeps it: line ends and outer blanks do not count."""
     return hashlib.sha256(text.replace("\r\n", "\n").strip().encode()).hexdigest()
 
 
-def read_marker(comment: object) -> Found | None:
+def read_marker(comment: object) -> MarkedComment | None:
     """What the marker of a comment says; None where it has none of ours."""
     read = _Comment.model_validate(comment)
     body = (read.body or "").replace("\r\n", "\n")
@@ -89,12 +89,12 @@ def read_marker(comment: object) -> Found | None:
     said = {name: values[0] for name, values in parse_qs(found[1]).items()}
     if not {"kit", "branch", "device", "started", "body"} <= set(said):
         return None
-    return Found(
+    return MarkedComment(
         id=read.id,
         url=read.html_url,
         login=read.user.login if read.user else "",
         key=(said["kit"], said["branch"], said["device"]),
         started=said["started"],
         fingerprint=said["body"],
-        edited=fingerprint(body[found.end() :]) != said["body"],
+        edited=hash_text(body[found.end() :]) != said["body"],
     )

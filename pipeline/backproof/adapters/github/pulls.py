@@ -10,11 +10,11 @@ from urllib.parse import quote
 from pydantic import BaseModel, ConfigDict, Field
 
 from backproof.adapters.github import references
-from backproof.adapters.github.failure import RefusedError, asking
+from backproof.adapters.github.failure import RefusedError, translated_errors
 from backproof.core.errors import PlanError
 
 if TYPE_CHECKING:
-    from backproof.adapters.github.client import Client
+    from backproof.adapters.github.client import GitHubClient
 
 _COMMITS = 250
 _DETAILS = 40
@@ -24,22 +24,22 @@ _URL = re.compile(
 )
 
 
-class Answer(BaseModel):
+class GitHubRecord(BaseModel):
     """What we read of an answer; GitHub adds fields at any time."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 
 
-class User(Answer):
+class User(GitHubRecord):
     login: str
 
 
-class _Ref(Answer):
+class _Ref(GitHubRecord):
     ref: str = ""
     sha: str = ""
 
 
-class Pull(Answer):
+class PullRequest(GitHubRecord):
     """One pull request."""
 
     number: int
@@ -62,10 +62,10 @@ class Pull(Answer):
     @property
     def original(self) -> int | None:
         """The pull request that this one says it backports."""
-        return references.original(f"{self.title}\n{self.text}", but=self.number)
+        return references.find_original_pull(f"{self.title}\n{self.text}", but=self.number)
 
 
-class ChangedFile(Answer):
+class ChangedFile(GitHubRecord):
     """One path of a diff."""
 
     filename: str
@@ -74,15 +74,15 @@ class ChangedFile(Answer):
     previous_filename: str | None = None
 
 
-class _Message(Answer):
+class _Message(GitHubRecord):
     message: str
 
 
-class _Parent(Answer):
+class _Parent(GitHubRecord):
     sha: str
 
 
-class Commit(Answer):
+class Commit(GitHubRecord):
     """One commit of a pull request; `files` only where they were asked for."""
 
     sha: str
@@ -95,7 +95,7 @@ class Commit(Answer):
         return self.commit.message.split("\n", 1)[0].strip()
 
 
-class Review(Answer):
+class Review(GitHubRecord):
     """The text that stands over a review."""
 
     body: str | None = None
@@ -104,7 +104,7 @@ class Review(Answer):
     user: User | None = None
 
 
-class CheckRun(Answer):
+class CheckRun(GitHubRecord):
     """One check of a commit."""
 
     name: str
@@ -113,21 +113,21 @@ class CheckRun(Answer):
     html_url: str | None = None
 
 
-class _Branch(Answer):
+class _Branch(GitHubRecord):
     name: str
     commit: _Parent
 
 
-class _File(Answer):
+class _File(GitHubRecord):
     encoding: str = ""
     content: str = ""
 
 
-class _Repository(Answer):
+class _Repository(GitHubRecord):
     default_branch: str = Field(min_length=1)
 
 
-def parse(text: str) -> tuple[str, int]:
+def parse_reference(text: str) -> tuple[str, int]:
     """Repository and number from `owner/name#12` or the address of a pull request.
 
     Raises:
@@ -143,68 +143,70 @@ def parse(text: str) -> tuple[str, int]:
     return found["repo"], int(found["number"])
 
 
-def pull(client: Client, repo: str, number: int) -> Pull:
-    return client.record(f"{repo}#{number} cannot be read", f"/repos/{repo}/pulls/{number}", Pull)
+def get_pull(client: GitHubClient, repo: str, number: int) -> PullRequest:
+    return client.get_record(f"{repo}#{number} cannot be read", f"/repos/{repo}/pulls/{number}", PullRequest)
 
 
-def commits(client: Client, repo: str, number: int) -> tuple[Commit, ...]:
+def list_commits(client: GitHubClient, repo: str, number: int) -> tuple[Commit, ...]:
     """The commits of a pull request, oldest first (GitHub gives 250 at most)."""
     what = f"{repo}#{number}: its commits cannot be read"
-    return client.records(what, f"/repos/{repo}/pulls/{number}/commits", Commit, most=_COMMITS)
+    return client.list_records(what, f"/repos/{repo}/pulls/{number}/commits", Commit, most=_COMMITS)
 
 
-def with_files(client: Client, repo: str, listed: tuple[Commit, ...]) -> tuple[Commit, ...]:
+def add_files(client: GitHubClient, repo: str, listed: tuple[Commit, ...]) -> tuple[Commit, ...]:
     """The same commits with the paths that each touches; one request each, so of the first 40 only."""
-    return tuple(commit(client, repo, each.sha) for each in listed[:_DETAILS])
+    return tuple(get_commit(client, repo, each.sha) for each in listed[:_DETAILS])
 
 
-def commit(client: Client, repo: str, sha: str) -> Commit:
-    return client.record(f"{repo}@{sha[:12]} cannot be read", f"/repos/{repo}/commits/{quote(sha, safe='')}", Commit)
+def get_commit(client: GitHubClient, repo: str, sha: str) -> Commit:
+    return client.get_record(
+        f"{repo}@{sha[:12]} cannot be read", f"/repos/{repo}/commits/{quote(sha, safe='')}", Commit
+    )
 
 
-def files(client: Client, repo: str, number: int) -> tuple[ChangedFile, ...]:
+def list_files(client: GitHubClient, repo: str, number: int) -> tuple[ChangedFile, ...]:
     what = f"{repo}#{number}: its files cannot be read"
-    return client.records(what, f"/repos/{repo}/pulls/{number}/files", ChangedFile, most=_FILES)
+    return client.list_records(what, f"/repos/{repo}/pulls/{number}/files", ChangedFile, most=_FILES)
 
 
-def reviews(client: Client, repo: str, number: int) -> tuple[Review, ...]:
+def list_reviews(client: GitHubClient, repo: str, number: int) -> tuple[Review, ...]:
     what = f"{repo}#{number}: its reviews cannot be read"
-    return client.records(what, f"/repos/{repo}/pulls/{number}/reviews", Review)
+    return client.list_records(what, f"/repos/{repo}/pulls/{number}/reviews", Review)
 
 
-def check_runs(client: Client, repo: str, sha: str) -> tuple[CheckRun, ...]:
+def list_check_runs(client: GitHubClient, repo: str, sha: str) -> tuple[CheckRun, ...]:
     what = f"{repo}@{sha[:12]}: its checks cannot be read"
-    return client.records(what, f"/repos/{repo}/commits/{sha}/check-runs", CheckRun, key="check_runs")
+    return client.list_records(what, f"/repos/{repo}/commits/{sha}/check-runs", CheckRun, key="check_runs")
 
 
-def branch_tip(client: Client, repo: str, name: str) -> str:
+def get_branch_tip(client: GitHubClient, repo: str, name: str) -> str:
     what = f"{repo}: the branch {name} cannot be read"
-    return client.record(what, f"/repos/{repo}/branches/{quote(name, safe='')}", _Branch).commit.sha
+    return client.get_record(what, f"/repos/{repo}/branches/{quote(name, safe='')}", _Branch).commit.sha
 
 
-def default_branch(client: Client, repo: str) -> str:
-    return client.record(f"{repo} cannot be read", f"/repos/{repo}", _Repository).default_branch
+def get_default_branch(client: GitHubClient, repo: str) -> str:
+    return client.get_record(f"{repo} cannot be read", f"/repos/{repo}", _Repository).default_branch
 
 
-def branches(client: Client, repo: str, prefix: str) -> tuple[str, ...]:
+def list_branches(client: GitHubClient, repo: str, prefix: str) -> tuple[str, ...]:
     """Names of the branches that start with a prefix."""
     what = f"{repo}: its branches cannot be read"
-    found = client.get(what, f"/repos/{repo}/git/matching-refs/heads/{quote(prefix)}")
-    with asking(what):
+    found = client.get_json(what, f"/repos/{repo}/git/matching-refs/heads/{quote(prefix)}")
+    with translated_errors(what):
         return tuple(_Ref.model_validate(each).ref.removeprefix("refs/heads/") for each in found)
 
 
-def content(client: Client, repo: str, path: str, ref: str) -> str | None:
+def read_content(client: GitHubClient, repo: str, path: str, ref: str) -> str | None:
     """The text of a file at a commit; None where it is not there (or larger than GitHub hands out: 1 MB)."""
     what = f"{repo}@{ref[:12]}: {path} cannot be read"
     try:
-        data: Any = client.get(what, f"/repos/{repo}/contents/{quote(path)}", {"ref": ref})
+        data: Any = client.get_json(what, f"/repos/{repo}/contents/{quote(path)}", {"ref": ref})
     except RefusedError as refused:
         if refused.status == 404:
             return None
         raise
     if not isinstance(data, dict):
         return None
-    with asking(what):
+    with translated_errors(what):
         file = _File.model_validate(data)
         return base64.b64decode(file.content).decode("utf-8", "replace") if file.encoding == "base64" else None

@@ -21,7 +21,7 @@ _LONGEST = 20_000
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Numbered:
+class NumberedSubject:
     """The subject of a commit without the numbers of pull requests behind it, and these numbers."""
 
     title: str
@@ -29,25 +29,25 @@ class Numbered:
     original: int | None = None
 
 
-def repository(address: str) -> str:
+def parse_repository(address: str) -> str:
     """The owner/name of an address on GitHub; empty where it is none."""
     found = _ADDRESS.fullmatch(address.strip())
     return found["repo"] if found else ""
 
 
-def original(text: str, *, but: int | None) -> int | None:
+def find_original_pull(text: str, *, but: int | None) -> int | None:
     """The pull request that a text says to be the backport of, unless it is the one that says so."""
     found = _ORIGINAL.search(text[:_LONGEST])
     return int(found[1]) if found and int(found[1]) != but else None
 
 
-def numbered(subject: str) -> Numbered:
+def parse_subject(subject: str) -> NumberedSubject:
     """Reads "a title (#12)", and "a title (#11) (#12)" of a backport."""
     subject = subject[-_LONGEST:].strip()
     found = _NUMBERS.search(subject)
     if found is None:
-        return Numbered(title=subject)
+        return NumberedSubject(title=subject)
     title = subject[: found.start()].strip() or subject
-    return Numbered(
+    return NumberedSubject(
         title=title, pull=int(found["pull"]), original=int(found["original"]) if found["original"] else None
     )

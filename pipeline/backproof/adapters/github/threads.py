@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Annotated
 
 from pydantic import Field
 
-from backproof.adapters.github.failure import asking
-from backproof.adapters.github.pulls import Answer, User
+from backproof.adapters.github.failure import translated_errors
+from backproof.adapters.github.pulls import GitHubRecord, User
 
 if TYPE_CHECKING:
-    from backproof.adapters.github.client import Client
+    from backproof.adapters.github.client import GitHubClient
 
 _PAGES = 20
 QUERY = """
@@ -34,11 +34,11 @@ query ($owner: String!, $name: String!, $number: Int!, $after: String) {
 """
 
 
-class _Oid(Answer):
+class _Oid(GitHubRecord):
     oid: str
 
 
-class ThreadComment(Answer):
+class ThreadComment(GitHubRecord):
     """One comment of a thread."""
 
     body: str
@@ -47,16 +47,16 @@ class ThreadComment(Answer):
     original_commit: _Oid | None = Field(default=None, alias="originalCommit")
 
 
-class _Page(Answer):
+class _Page(GitHubRecord):
     more: bool = Field(alias="hasNextPage")
     end: str | None = Field(default=None, alias="endCursor")
 
 
-class _Comments(Answer):
+class _Comments(GitHubRecord):
     nodes: tuple[ThreadComment, ...]
 
 
-class Thread(Answer):
+class ReviewThread(GitHubRecord):
     """One thread on lines of a file; lines are None where the diff has moved on."""
 
     id: str
@@ -73,24 +73,24 @@ class Thread(Answer):
         return self.comments.nodes[0] if self.comments.nodes else None
 
 
-class _Threads(Answer):
-    nodes: tuple[Thread, ...]
+class _Threads(GitHubRecord):
+    nodes: tuple[ReviewThread, ...]
     page: _Page = Field(alias="pageInfo")
 
 
-class _Pull(Answer):
+class _Pull(GitHubRecord):
     threads: _Threads = Field(alias="reviewThreads")
 
 
-class _Repository(Answer):
+class _Repository(GitHubRecord):
     pull: _Pull | None = Field(alias="pullRequest")
 
 
-class _Data(Answer):
+class _Data(GitHubRecord):
     repository: _Repository | None
 
 
-def review_threads(client: Client, repo: str, number: int) -> tuple[Thread, ...]:
+def list_review_threads(client: GitHubClient, repo: str, number: int) -> tuple[ReviewThread, ...]:
     """All threads, a thousand at most.
 
     Raises:
@@ -98,11 +98,11 @@ def review_threads(client: Client, repo: str, number: int) -> tuple[Thread, ...]
     """
     what = f"{repo}#{number}: its review threads cannot be read"
     owner, _, name = repo.partition("/")
-    found: list[Thread] = []
+    found: list[ReviewThread] = []
     after: str | None = None
     for _ in range(_PAGES):
         data = client.query(what, QUERY, {"owner": owner, "name": name, "number": number, "after": after})
-        with asking(what):
+        with translated_errors(what):
             read = _Data.model_validate(data)
         if read.repository is None or read.repository.pull is None:
             break

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 from rich.table import Table
 from rich.text import Text
 
-from backproof.commands.output import console, print_line, print_text, say
+from backproof.commands.output import open_console, print_line, print_text, say
 from backproof.core.plain_text import escape_line
-from backproof.core.plural import counted
+from backproof.core.plural import format_count
 from backproof.records.picks import PickOutcome
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 def survey(found: SurveyRecord) -> None:
-    out = console()
+    out = open_console()
     for sha, subject in found.commits.items():
         table = Table(title=Text(escape_line(f"{sha[:12]} {subject}")), title_justify="left")
         for heading in ("branch", "outcome", "affected", "what to know"):
@@ -43,7 +43,7 @@ def survey(found: SurveyRecord) -> None:
 
 def _outcome(row: SurveyRow) -> str:
     if row.outcome is PickOutcome.CONFLICT:
-        return f"conflict ({counted(sum(not each.dropped for each in row.conflicts), 'file')})"
+        return f"conflict ({format_count(sum(not each.dropped for each in row.conflicts), 'file')})"
     return f"{row.outcome} (conflict only there)" if row.only_in_dropped else str(row.outcome)
 
 

@@ -7,22 +7,15 @@ from typing import TYPE_CHECKING
 from rich.table import Column, Table
 from rich.text import Text
 
-from backproof.commands.output import console, say
+from backproof.commands.output import open_console, say
 from backproof.core.model import Arm, Outcome
 from backproof.core.plain_text import cut_text, escape_line
-from backproof.records.experiment import ExperimentsRecord
-from backproof.records.proof import VerifyRecord
-from backproof.verdict.run_verdict import case_outcome, stage_outcome
-from backproof.verdict.sentences import level_names
+from backproof.report.view import EVIDENCE_GONE, arrange_by_arm
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from backproof.core.model import Evidence
-    from backproof.records.proof import Case, StageResult
     from backproof.report.run_diff import RunDiff
+    from backproof.report.view import JudgedCase, RunView, StageView
     from backproof.rundir.listing import RunList
-    from backproof.rundir.loaded_run import LoadedRun
 
 _COLOURS = {
     Outcome.PASS: "green",
@@ -37,132 +30,114 @@ _COLOURS = {
 _LISTED = 200
 
 
-def run(story: LoadedRun) -> None:
-    out = console()
-    found = story.run
-    out.print(_line(f"{found.title} ({found.kit}) on {found.settings.branch}"))
-    out.print(Text(escape_line(found.sentence, 2000), style=f"bold {_COLOURS[found.outcome]}"))
-    out.print(_line(f"levels: {_ladder(story)}"))
-    for arm, summary in found.arms.items():
-        out.print(
-            _line(f"{arm}: {summary.outcome}{'' if summary.as_expected else ', NOT expected'}: {summary.sentence}")
-        )
-    out.print(_stages(story))
-    if story.cases:
-        out.print(_cases(story.cases))
-    for path in sorted(story.altered):
+def print_run(view: RunView) -> None:
+    out, run = open_console(), view.run
+    out.print(_make_line(f"{run.title} ({run.kit}) on {run.settings.branch}"))
+    out.print(Text(escape_line(run.sentence, 2000), style=f"bold {_COLOURS[run.outcome]}"))
+    levels = (f"{n} {name} {'reached' if reached else 'not reached'}" for n, (name, reached) in enumerate(view.ladder))
+    out.print(_make_line(f"levels: {' · '.join(levels)}"))
+    for arm, summary in run.arms.items():
+        expected = "" if summary.as_expected else ", NOT expected"
+        out.print(_make_line(f"{arm}: {summary.outcome}{expected}: {summary.sentence}"))
+    out.print(_list_stages(view))
+    if cases := view.judged_cases:
+        out.print(_list_cases(cases))
+    for path in view.altered:
         out.print(Text(f"missing or altered, and not counted: {escape_line(path)}", style="red"))
-    for name in found.files.values():
-        out.print(_line(f"{story.folder}/{name}"), soft_wrap=True)
+    for name in run.files.values():
+        out.print(_make_line(f"{view.loaded.folder}/{name}"), soft_wrap=True)
 
 
-def _ladder(story: LoadedRun) -> str:
-    names = level_names(story.validate.device if story.validate else story.run.settings.device)
-    level = story.run.level
-    return " · ".join(
-        f"{int(each)} {name} {'reached' if level is not None and each <= level else 'not reached'}"
-        for each, name in names.items()
-    )
-
-
-def _stages(story: LoadedRun) -> Table:
-    table = _table("stage", "outcome", "seconds", "what it says", "evidence")
-    for each in story.stages:
-        outcome = stage_outcome(each, story)
-        said = f"{each.sentence}{' (reused)' if each.reused else ''}"
-        table.add_row(
-            _line(each.stage), _coloured(outcome), f"{each.seconds:.1f}", _line(said), str(len(each.evidence))
-        )
-        for name, ended, said, evidence in _parts(story, each.stage):
-            held = ended if story.intact(evidence) or not evidence else Outcome.ERROR
-            table.add_row(_line(name, "  "), _coloured(held), "", _line(said), str(len(evidence)))
+def _list_stages(view: RunView) -> Table:
+    table = _make_table("stage", "outcome", "seconds", "what it says", "evidence")
+    for stage in view.stages:
+        result, outcome = stage.result, _colour_outcome(stage.outcome)
+        sentence = _make_line(f"{result.sentence}{' (reused)' if result.reused else ''}")
+        table.add_row(_make_line(result.stage), outcome, f"{result.seconds:.1f}", sentence, str(len(result.evidence)))
+        for part in stage.parts:
+            if part.kind != "case":  # cases have a table of their own
+                name, outcome = _make_line(part.name, "  "), _colour_outcome(part.outcome)
+                table.add_row(name, outcome, "", _make_line(part.sentence), str(len(part.evidence)))
     return table
 
 
-def _parts(story: LoadedRun, stage: str) -> Iterator[tuple[str, Outcome, str, tuple[Evidence, ...]]]:
-    """What a stage says in parts: name, outcome, sentence, evidence."""
-    kind = story.registry.record_of(stage)
-    if kind is VerifyRecord:
-        yield from ((each.name, each.outcome, each.sentence, each.evidence) for each in story.claims)
-    elif kind is ExperimentsRecord:
-        for each in story.experiments:
-            yield each.id, each.outcome, f"{each.question} {each.kind}: {each.sentence}", each.evidence
-
-
-def _cases(cases: Iterable[Case]) -> Table:
+def _list_cases(cases: tuple[JudgedCase, ...]) -> Table:
     """The arms beside each other, as in the report."""
-    by = {(each.check, each.model, each.arm): each for each in cases}
-    table = _table("check", "model", *(arm.value for arm in Arm))
-    pairs = list(dict.fromkeys((check, model) for check, model, _ in by))
-    for check, model in pairs[:_LISTED]:
-        table.add_row(_line(check), _line(model), *(_case(by.get((check, model, arm))) for arm in Arm))
-    if len(pairs) > _LISTED:
-        table.caption = f"{len(pairs) - _LISTED} more: --json"
+    table = _make_table("check", "model", *(arm.value for arm in Arm))
+    rows = arrange_by_arm(cases)
+    for row in rows[:_LISTED]:
+        table.add_row(_make_line(row.check), _make_line(row.model), *map(_show_case, row.arms))
+    if len(rows) > _LISTED:
+        table.caption = f"{len(rows) - _LISTED} more: --json"
     return table
 
 
-def _case(case: Case | None) -> Text:
-    if case is None:
+def _show_case(judged: JudgedCase | None) -> Text:
+    if judged is None:
         return Text("not run", style="dim")
-    expected = "" if case.verdict == "as-expected" else f", {case.verdict}"
-    style = "green" if case.observed == "pass" else "yellow" if case_outcome(case) is Outcome.PASS else "red"
-    return Text(escape_line(f"{case.observed}{expected}"), style=style)
+    if not judged.holds:
+        return Text(EVIDENCE_GONE, style="red")
+    case = judged.case
+    unexpected = "" if case.verdict == "as-expected" else f", {case.verdict}"
+    style = "green" if case.observed == "pass" else "yellow" if judged.outcome is Outcome.PASS else "red"
+    return Text(escape_line(f"{case.observed}{unexpected}"), style=style)
 
 
-def stage(story: LoadedRun, found: StageResult) -> None:
-    out = console()
+def print_stage(view: RunView, stage: StageView) -> None:
+    out, result = open_console(), stage.result
     out.soft_wrap = True
-    outcome = stage_outcome(found, story)
-    reused = " (reused)" if found.reused else ""
-    out.print(_coloured(outcome), _line(f"{found.stage}{reused} in {found.seconds:.1f} s: {found.sentence}"))
-    for each in found.findings[:_LISTED]:
-        out.print(_line(f"{each.severity}: {f'{each.where}: ' if each.where else ''}{each.text}", "  "))
-    if len(found.findings) > _LISTED:
-        out.print(f"  {len(found.findings) - _LISTED} more findings: --json")
-    for proof in found.evidence[:_LISTED]:
-        lost = "  MISSING OR ALTERED" if proof.path in story.altered else ""
-        out.print(_line(f"{proof.path}{lost}: {proof.claim}", "  "))
-        out.print(Text(f"    {proof.sha256}  by {escape_line(proof.command)}", style="dim"))
+    reused = " (reused)" if result.reused else ""
+    sentence = f"{result.stage}{reused} in {result.seconds:.1f} s: {result.sentence}"
+    out.print(_colour_outcome(stage.outcome), _make_line(sentence))
+    for finding in result.findings[:_LISTED]:
+        where = f"{finding.where}: " if finding.where else ""
+        out.print(_make_line(f"{finding.severity}: {where}{finding.text}", "  "))
+    if len(result.findings) > _LISTED:
+        out.print(f"  {len(result.findings) - _LISTED} more findings: --json")
+    for item in result.evidence[:_LISTED]:
+        lost = "  MISSING OR ALTERED" if item.path in view.altered else ""
+        out.print(_make_line(f"{item.path}{lost}: {item.claim}", "  "))
+        out.print(Text(f"    {item.sha256}  by {escape_line(item.command)}", style="dim"))
 
 
-def difference(found: RunDiff) -> None:
-    out = console()
-    out.print(Text(escape_line(found.sentence), style="bold"))
-    for topic, same in found.same.items():
-        rows = [each for each in found.changes if each.topic == topic]
-        if rows:
-            table = _table("what", "before", "after", title=f"{topic}: {len(rows)} differ, {same} are the same")
-            for each in rows[:_LISTED]:
-                table.add_row(*(_line(cell or "-") for cell in (each.name, each.before, each.after)))
+def print_diff(diff: RunDiff) -> None:
+    out = open_console()
+    out.print(Text(escape_line(diff.sentence), style="bold"))
+    for topic, same in diff.same.items():
+        changes = [change for change in diff.changes if change.topic == topic]
+        if changes:
+            table = _make_table("what", "before", "after", title=f"{topic}: {len(changes)} differ, {same} are the same")
+            for change in changes[:_LISTED]:
+                table.add_row(*(_make_line(cell or "-") for cell in (change.name, change.before, change.after)))
             out.print(table)
-            if len(rows) > _LISTED:
-                out.print(f"{len(rows) - _LISTED} more: --json")
-    for note in found.notes:
-        out.print(_line(f"note: {note}"))
+            if len(changes) > _LISTED:
+                out.print(f"{len(changes) - _LISTED} more: --json")
+    for note in diff.notes:
+        out.print(_make_line(f"note: {note}"))
 
 
-def listed(found: RunList) -> None:
-    if not found.runs:
+def print_runs(listing: RunList) -> None:
+    if not listing.runs:
         say("no runs here")
         return
-    out = console()
-    for each in found.runs:
-        outcome = _coloured(each.outcome) if each.outcome else Text("unreadable", style="magenta")
-        level = "" if each.level is None else f", level {each.level}"
-        where = f"{each.kit} on {each.branch}, {each.device}, {each.started}" if each.kit else ""
-        out.print(_line(each.folder), outcome + Text(level), _line(where), soft_wrap=True)
-        if each.sentence:
-            out.print(_line(cut_text(each.sentence, 400), "  "))
+    out = open_console()
+    for run in listing.runs:
+        outcome = _colour_outcome(run.outcome) if run.outcome else Text("unreadable", style="magenta")
+        level = "" if run.level is None else f", level {run.level}"
+        where = f"{run.kit} on {run.branch}, {run.device}, {run.started}" if run.kit else ""
+        out.print(_make_line(run.folder), outcome + Text(level), _make_line(where), soft_wrap=True)
+        if run.sentence:
+            out.print(_make_line(cut_text(run.sentence, 400), "  "))
 
 
-def _table(*names: str, title: str | None = None) -> Table:
+def _make_table(*names: str, title: str | None = None) -> Table:
     """Long paths and hashes go on in the next line: a word cut short would be another one."""
     return Table(*(Column(name, overflow="fold") for name in names), title=title, title_justify="left")
 
 
-def _coloured(outcome: Outcome) -> Text:
+def _colour_outcome(outcome: Outcome) -> Text:
     return Text(outcome.value, style=_COLOURS[outcome])
 
 
-def _line(text: str, indent: str = "") -> Text:
+def _make_line(text: str, indent: str = "") -> Text:
     return Text(f"{indent}{escape_line(text)}")

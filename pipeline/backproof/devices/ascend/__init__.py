@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from backproof.core.model import Level
-from backproof.devices.ascend import inventory, session
+from backproof.core.level import Level
+from backproof.devices.protocol import DeviceWords
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -13,27 +13,41 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from backproof.devices.protocol import Session
-    from backproof.kit.plan import Check, Expected, Plan
+    from backproof.kit.plan import Plan
 
-NAME = inventory.NAME
+NAME = "ascend"
 LEVEL = Level.DEVICE
+WORDS = DeviceWords(
+    level={"en": "device checks", "zh": "设备检查"}, where="on ascend", expected_in="[check.expect.ascend]"
+)
+LIMITS = (
+    "On a device uninitialised memory is whatever was there: that a row was never written can be missed.",
+    "A fault is reported at a synchronisation: the operator that made it is in the device's log, not in this result.",
+)
+SESSION = "npu"
 PARALLEL = 1
 FORKS = False
+OPERATOR_MODELS = False
+PACKAGES = ()
+HOSTED_RUNNER = ()
 
 
 def describe(python: Path) -> dict[str, str]:
+    from backproof.devices.ascend import inventory  # noqa: PLC0415 - the help of a command names the devices: it waits for no reader of hosts
+
     return inventory.describe_hardware(inventory.read_hardware(python))
 
 
-def variants(plan: Plan, check: Check) -> Mapping[str, Expected]:
+def models(plan: Plan) -> tuple[str, ...]:
     del plan
-    return {name: expected for name, expected in check.expect.items() if name == NAME}
+    return (NAME,)
 
 
-def request(kit: Path, plan: Plan, variant: str) -> dict[str, Any] | None:
-    del kit, plan, variant
-    return None
+def request(kit: Path, plan: Plan, model: str) -> None:
+    del kit, plan, model
 
 
-def opened(python: Path, folder: Path, env: Mapping[str, str]) -> AbstractContextManager[Session]:
+def open_session(python: Path, folder: Path, env: Mapping[str, str]) -> AbstractContextManager[Session]:
+    from backproof.devices.ascend import session  # noqa: PLC0415 - likewise
+
     return session.open_session(python, folder, env)

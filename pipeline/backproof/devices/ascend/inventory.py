@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal
 from pydantic import Field
 
 from backproof.core.model import Record, Sha256
-from backproof.devices.ascend import npu_smi
+from backproof.devices.ascend import NAME, npu_smi
 from backproof.devices.ascend.npu_host import NpuHost, read_npu_host
 from backproof.devices.ascend.table import Table  # noqa: TC001 - pydantic reads it
 from backproof.host.software import Software  # noqa: TC001 - pydantic reads it
@@ -19,8 +19,6 @@ from backproof.rundir.ledger import sha256_of
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
-
-NAME = "ascend"
 
 
 class Hardware(Record):

@@ -35,7 +35,7 @@ def ask_tool(*arguments: str, timeout: float = PATIENCE) -> ToolAnswer:
     Raises:
         DeviceError: it is not there, failed or hung.
     """
-    done = proc.run([PROGRAM, *arguments], timeout=timeout)
+    done = proc.run_process([PROGRAM, *arguments], timeout=timeout)
     if done.code != 0:
         raise DeviceError("no NPU can be used on this host", why=_explain_failure(done, timeout), next_step=_NEXT)
     # A stand-in may say so on either stream: its output for people is not always that for programs.

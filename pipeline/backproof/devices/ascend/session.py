@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from backproof.devices.ascend import health, inventory, lock
+from backproof.devices.protocol import ProcessSetup
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -37,8 +38,13 @@ class AscendSession:
     def details(self) -> Hardware:
         return self.hardware
 
-    def environment(self, arm: Arm, name: str) -> dict[str, str]:
-        return log_environment(self._make_log_folder(arm, name))
+    @property
+    def command(self) -> str:
+        return "npu-smi info"
+
+    def prepare_process(self, arm: Arm, name: str) -> ProcessSetup:
+        logs = self._make_log_folder(arm, name)
+        return ProcessSetup(env=log_environment(logs), logs=logs)
 
     def _make_log_folder(self, arm: Arm, name: str) -> Path:
         """Make a new folder for each process: the logs of an earlier one must not be taken for this one's."""

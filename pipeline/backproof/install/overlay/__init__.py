@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 from backproof.core.errors import BackproofError
 from backproof.install.overlay import journal as written
 from backproof.install.overlay import lock, registry
-from backproof.install.overlay.errors import taken
-from backproof.install.overlay.journal import Change, original, undo_command
-from backproof.install.overlay.session import OPEN, Session
+from backproof.install.overlay.errors import build_taken_error
+from backproof.install.overlay.journal import Change, find_original, format_undo_command
+from backproof.install.overlay.session import OPEN, OverlaySession
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -22,19 +22,21 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Change",
-    "Session",
-    "installed",
-    "original",
-    "recover",
-    "recover_all",
-    "undo",
-    "undo_all_of",
-    "undo_command",
+    "OverlaySession",
+    "find_original",
+    "format_undo_command",
+    "install_changes",
+    "recover_all_sites",
+    "recover_site",
+    "undo_overlay",
+    "undo_overlays_of",
 ]
 
 
 @contextmanager
-def installed(site: Path, changes: Sequence[Change], *, owner: str, guards: Sequence[str] = ()) -> Iterator[Session]:
+def install_changes(
+    site: Path, changes: Sequence[Change], *, owner: str, guards: Sequence[str] = ()
+) -> Iterator[OverlaySession]:
     """Have exactly these changes in place, then again what was there before: nothing, or what this owner holds.
 
     Raises:
@@ -44,36 +46,38 @@ def installed(site: Path, changes: Sequence[Change], *, owner: str, guards: Sequ
     site = site.resolve()
     ours = OPEN.get(site)
     if ours is not None and ours.owner != owner:
-        raise taken(site, written.read(site))
-    session = ours or Session.open(site, owner=owner)
+        raise build_taken_error(site, written.read_journal(site))
+    session = ours or OverlaySession.open(site, owner=owner)
     try:
-        yield from _switched(session, changes, guards)
+        yield from _switch_changes(session, changes, guards)
     finally:
         if ours is None:
             session.close()
 
 
-def _switched(session: Session, changes: Sequence[Change], guards: Sequence[str]) -> Iterator[Session]:
-    before, guards_before, held = session.changes(), session.guards(), session.held
-    session.take_out()
+def _switch_changes(
+    session: OverlaySession, changes: Sequence[Change], guards: Sequence[str]
+) -> Iterator[OverlaySession]:
+    before, guards_before, held = session.list_changes(), session.list_guards(), session.held
+    session.revert()
     session.held = False
     try:
-        session.put(changes, guards=guards)
+        session.apply(changes, guards=guards)
         yield session
     finally:
-        session.take_out()
-        session.put(before, guards=guards_before)
+        session.revert()
+        session.apply(before, guards=guards_before)
         if held:
             session.hold()
 
 
-def owner_of(site: Path) -> str | None:
+def find_owner(site: Path) -> str | None:
     """Whose overlay is in place there; None when there is none."""
-    journal = written.read(site.resolve())
+    journal = written.read_journal(site.resolve())
     return journal.owner if journal else None
 
 
-def undo(site: Path, *, force: bool = False) -> bool:
+def undo_overlay(site: Path, *, force: bool = False) -> bool:
     """Undo an overlay, also one that is held; False when there is none.
 
     Raises:
@@ -81,38 +85,38 @@ def undo(site: Path, *, force: bool = False) -> bool:
         NeedsReview: files changed by someone else meanwhile; `force` puts the originals over them.
     """
     site = site.resolve()
-    with _locked(site):
-        return Session(site, owner="", handle=-1).take_out(force=force)
+    with _lock_site(site):
+        return OverlaySession(site, owner="", handle=-1).revert(force=force)
 
 
-def undo_all_of(owner: str, *, force: bool = False) -> tuple[Path, ...]:
+def undo_overlays_of(owner: str, *, force: bool = False) -> tuple[Path, ...]:
     """Undo what this owner (a run folder, which may be gone) left in place; the sites where something was undone."""
-    return tuple(site for site in registry.sites(owner=owner) if undo(site, force=force))
+    return tuple(site for site in registry.list_sites(owner=owner) if undo_overlay(site, force=force))
 
 
-def recover(site: Path) -> bool:
+def recover_site(site: Path) -> bool:
     """Undo what a dead owner left; what is held, or has a live owner, stays. True when something was undone."""
     site = site.resolve()
-    if site in OPEN or (handle := lock.acquire(site)) is None:
+    if site in OPEN or (handle := lock.acquire_lock(site)) is None:
         return False
     try:
-        journal = written.read(site)
+        journal = written.read_journal(site)
         if journal is not None and journal.held:
             return False
-        return Session(site, owner="", handle=-1).take_out()
+        return OverlaySession(site, owner="", handle=-1).revert()
     finally:
-        lock.release(handle)
+        lock.release_lock(handle)
 
 
-def recover_all(say: Callable[[str], None]) -> tuple[Path, ...]:
+def recover_all_sites(say: Callable[[str], None]) -> tuple[Path, ...]:
     """Undo every overlay of this user whose owner is dead; what cannot be undone is said, and stays noted."""
     undone: list[Path] = []
-    for site in registry.sites():
+    for site in registry.list_sites():
         if not site.is_dir():
-            registry.drop(site)
+            registry.unregister_site(site)
             continue
         try:
-            if recover(site):
+            if recover_site(site):
                 undone.append(site)
                 say(f"{site}: put back what a run left there when it was killed")
         except (BackproofError, OSError) as error:
@@ -121,11 +125,11 @@ def recover_all(say: Callable[[str], None]) -> tuple[Path, ...]:
 
 
 @contextmanager
-def _locked(site: Path) -> Iterator[None]:
-    handle = None if site in OPEN else lock.acquire(site)
+def _lock_site(site: Path) -> Iterator[None]:
+    handle = None if site in OPEN else lock.acquire_lock(site)
     if handle is None:
-        raise taken(site, written.read(site))
+        raise build_taken_error(site, written.read_journal(site))
     try:
         yield
     finally:
-        lock.release(handle)
+        lock.release_lock(handle)

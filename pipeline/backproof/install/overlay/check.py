@@ -7,24 +7,24 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
 from backproof.core.errors import HostError, NeedsReview
-from backproof.core.plural import are, counted
+from backproof.core.plural import format_count, is_or_are
 from backproof.install.overlay import journal as written
-from backproof.install.overlay.journal import FOLDER, NOT_A_FILE, Cached, Change, Entry, Guard, Journal
+from backproof.install.overlay.journal import FOLDER, NOT_A_FILE, Change, GuardFile, Journal, JournalEntry, MovedCache
 from backproof.rundir.ledger import now, sha256_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
 
-def planned(site: Path, changes: Sequence[Change], *, owner: str, guards: Sequence[str]) -> Journal:
+def plan_changes(site: Path, changes: Sequence[Change], *, owner: str, guards: Sequence[str]) -> Journal:
     """The journal of these changes. A change that changes nothing is checked and left out.
 
     Raises:
         NeedsReview: files that are not the release's own, each with what it is instead.
     """
-    if drift := [f"{each.path}: {reason}" for each in changes if (reason := _refusal(site, each))]:
+    if drift := [f"{each.path}: {reason}" for each in changes if (reason := _explain_refusal(site, each))]:
         raise NeedsReview(
-            f"{site}: {len(drift)} of {counted(len(changes), 'file')} {are(len(drift))} not the release's own; nothing was changed",
+            f"{site}: {len(drift)} of {format_count(len(changes), 'file')} {is_or_are(len(drift))} not the release's own; nothing was changed",
             why="\n       ".join(drift),
             next_step="reinstall the release into that interpreter, or name the release that is installed there",
         )
@@ -34,14 +34,14 @@ def planned(site: Path, changes: Sequence[Change], *, owner: str, guards: Sequen
         owner=owner,
         pid=os.getpid(),
         made=now(),
-        files=tuple(Entry(path=each.path, before=each.before, after=each.after) for each in real),
-        caches=tuple(_cached(site, path) for each in real for path in compiled(site, each.path)),
-        new_folders=tuple(_new_folders(site, real)),
-        guards=tuple(_guard(site, each, after) for each in guards),
+        files=tuple(JournalEntry(path=each.path, before=each.before, after=each.after) for each in real),
+        caches=tuple(_describe_cache(site, path) for each in real for path in list_compiled(site, each.path)),
+        new_folders=tuple(_list_new_folders(site, real)),
+        guards=tuple(_build_guard(site, each, after) for each in guards),
     )
 
 
-def compiled(site: Path, source: str) -> list[Path]:
+def list_compiled(site: Path, source: str) -> list[Path]:
     """All compiled files of one source: every interpreter and optimisation, and the legacy place beside it."""
     path = site / source
     if path.suffix != ".py":
@@ -52,16 +52,16 @@ def compiled(site: Path, source: str) -> list[Path]:
     return [*found, legacy] if legacy.exists() else found
 
 
-def _refusal(site: Path, change: Change) -> str:
+def _explain_refusal(site: Path, change: Change) -> str:
     pure = PurePosixPath(change.path)
     if pure.is_absolute() or ".." in pure.parts or pure.parts[:1] == (FOLDER,) or not pure.parts:
         return "not a path inside site-packages"
-    if link := next((each for each in _ways(site, pure) if each.is_symlink()), None):
+    if link := next((each for each in _walk_down(site, pure) if each.is_symlink()), None):
         return f"{link.relative_to(site)} is a symbolic link: what it points at is shared with others"
-    return _difference(written.file_hash(site / pure), change)
+    return _explain_difference(written.hash_file(site / pure), change)
 
 
-def _difference(found: str | None, change: Change) -> str:
+def _explain_difference(found: str | None, change: Change) -> str:
     if found == change.before:
         return ""
     if found == NOT_A_FILE:
@@ -73,18 +73,18 @@ def _difference(found: str | None, change: Change) -> str:
     return f"SHA-256 {found[:12]}, the release has {change.before[:12]}" if change.before else "is not of the release"
 
 
-def _ways(site: Path, pure: PurePosixPath) -> Iterator[Path]:
+def _walk_down(site: Path, pure: PurePosixPath) -> Iterator[Path]:
     path = site
     for part in pure.parts:
         path /= part
         yield path
 
 
-def _cached(site: Path, path: Path) -> Cached:
-    return Cached(path=path.relative_to(site).as_posix(), sha256=sha256_of(path), mtime_ns=path.stat().st_mtime_ns)
+def _describe_cache(site: Path, path: Path) -> MovedCache:
+    return MovedCache(path=path.relative_to(site).as_posix(), sha256=sha256_of(path), mtime_ns=path.stat().st_mtime_ns)
 
 
-def _new_folders(site: Path, changes: Sequence[Change]) -> list[str]:
+def _list_new_folders(site: Path, changes: Sequence[Change]) -> list[str]:
     """Folders that are absent now and would stay behind: of new files, and of what gets compiled meanwhile."""
     parents = {parent for each in changes for parent in PurePosixPath(each.path).parents if str(parent) != "."}
     caches = {PurePosixPath(each.path).parent / "__pycache__" for each in changes if each.path.endswith(".py")}
@@ -92,12 +92,12 @@ def _new_folders(site: Path, changes: Sequence[Change]) -> list[str]:
     return [str(each) for each in sorted(absent, key=lambda each: len(each.parts))]
 
 
-def _guard(site: Path, path: str, after: dict[str, str | None]) -> Guard:
-    found = written.file_hash(site / path)
+def _build_guard(site: Path, path: str, after: dict[str, str | None]) -> GuardFile:
+    found = written.hash_file(site / path)
     if found is None or found == NOT_A_FILE:
         raise HostError(
             f"{site / path}: cannot be read",
             why="it is how a later command sees that the distribution was upgraded or removed meanwhile",
             next_step="reinstall the distribution, then run again",
         )
-    return Guard(path=path, either=(found, after[path]) if path in after else (found,))
+    return GuardFile(path=path, either=(found, after[path]) if path in after else (found,))

@@ -28,10 +28,10 @@ def remove_folder(site: Path) -> None:
             why=f"the first is {left[0].relative_to(folder / ORIGINALS)}",
             next_step=f"compare them with {site}, put back what is needed, then remove {folder}",
         )
-    forget(site)
+    force_remove_folder(site)
 
 
-def forget(site: Path) -> None:
+def force_remove_folder(site: Path) -> None:
     """Remove the folder, whatever is in it."""
     folder = site / FOLDER
     # The journal last: a kill in between leaves one that finds nothing to do.

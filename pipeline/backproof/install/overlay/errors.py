@@ -7,8 +7,8 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from backproof.core.errors import HostError, NeedsReview
-from backproof.core.plural import counted
-from backproof.install.overlay.journal import FOLDER, Journal, undo_command
+from backproof.core.plural import format_count
+from backproof.install.overlay.journal import FOLDER, Journal, format_undo_command
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -26,7 +26,7 @@ _NEXT = {
 
 
 @contextmanager
-def as_host_error(site: Path) -> Iterator[None]:
+def translate_os_errors(site: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
@@ -37,7 +37,7 @@ def as_host_error(site: Path) -> Iterator[None]:
         ) from error
 
 
-def taken(site: Path, journal: Journal | None) -> HostError:
+def build_taken_error(site: Path, journal: Journal | None) -> HostError:
     owner = f"the run {journal.owner} (process {journal.pid})" if journal else "a live process"
     return HostError(
         f"{site}: another run works on this environment",
@@ -46,29 +46,29 @@ def taken(site: Path, journal: Journal | None) -> HostError:
     )
 
 
-def held_by(site: Path, journal: Journal) -> HostError:
+def build_held_error(site: Path, journal: Journal) -> HostError:
     return HostError(
         f"{site}: another run holds an overlay there",
         why=f"the run {journal.owner} left its patch in place on {journal.made}, as it was told to",
-        next_step=f"{undo_command(journal.owner)} takes it out",
+        next_step=f"{format_undo_command(journal.owner)} takes it out",
     )
 
 
-def replaced(site: Path, journal: Journal, changed: str) -> NeedsReview:
+def build_replaced_error(site: Path, journal: Journal, changed: str) -> NeedsReview:
     return NeedsReview(
         f"{site}: the distribution was upgraded or removed while the patch was in place; nothing was touched",
         why=f"{changed} is not the one that the patch was put over; the former originals are in {site / FOLDER}",
-        next_step=f"check the new installation, then {undo_command(journal.owner, force=True)} forgets the former originals",
+        next_step=f"check the new installation, then {format_undo_command(journal.owner, force=True)} forgets the former originals",
     )
 
 
-def drifted(site: Path, journal: Journal, drift: Sequence[Drift]) -> NeedsReview:
+def build_drift_error(site: Path, journal: Journal, drift: Sequence[Drift]) -> NeedsReview:
     lines = [
         f"{each.path}: {each.reason}; {f'the original is kept as {each.kept}' if each.kept else 'it was absent before'}"
         for each in drift
     ]
     return NeedsReview(
-        f"{site}: {counted(len(drift), 'file')} changed by someone else while the patch was in place, and left so",
+        f"{site}: {format_count(len(drift), 'file')} changed by someone else while the patch was in place, and left so",
         why="\n       ".join(lines),
-        next_step=f"save what you need of them, then {undo_command(journal.owner, force=True)} puts the originals back",
+        next_step=f"save what you need of them, then {format_undo_command(journal.owner, force=True)} puts the originals back",
     )

@@ -42,7 +42,7 @@ class Change:
         return None if self.new is None else hashlib.sha256(self.new).hexdigest()
 
 
-class Entry(Record):
+class JournalEntry(Record):
     """One file that the overlay changes."""
 
     path: str
@@ -50,7 +50,7 @@ class Entry(Record):
     after: Sha256 | None
 
 
-class Cached(Record):
+class MovedCache(Record):
     """One compiled file that is moved away while its source is another."""
 
     path: str
@@ -58,7 +58,7 @@ class Cached(Record):
     mtime_ns: int
 
 
-class Guard(Record):
+class GuardFile(Record):
     """A file of the distribution's own record: when it is neither of these, another installation took place."""
 
     path: str
@@ -73,18 +73,18 @@ class Journal(Record):
     pid: int
     made: str
     held: bool = False
-    files: tuple[Entry, ...]
-    caches: tuple[Cached, ...] = ()
+    files: tuple[JournalEntry, ...]
+    caches: tuple[MovedCache, ...] = ()
     new_folders: tuple[str, ...] = ()
-    guards: tuple[Guard, ...] = ()
+    guards: tuple[GuardFile, ...] = ()
 
 
-def undo_command(owner: str, *, force: bool = False) -> str:
+def format_undo_command(owner: str, *, force: bool = False) -> str:
     """What a person types to take out what this owner (a run folder) left in place."""
-    return f"`backproof install --undo --run '{owner}'{' --force' if force else ''}`"
+    return f"`backproof run RUN --undo --run '{owner}'{' --force' if force else ''}`"
 
 
-def file_hash(path: Path) -> str | None:
+def hash_file(path: Path) -> str | None:
     """SHA-256 of a regular file; None when there is none; NOT_A_FILE for a link, a folder, a device."""
     try:
         mode = path.lstat().st_mode
@@ -93,13 +93,13 @@ def file_hash(path: Path) -> str | None:
     return sha256_of(path) if stat.S_ISREG(mode) else NOT_A_FILE
 
 
-def original(site: Path, path: str) -> Path:
+def find_original(site: Path, path: str) -> Path:
     """Where the release's own file is: kept aside while an overlay is in place, otherwise in its place."""
     kept = site / FOLDER / ORIGINALS / path
     return kept if kept.exists() else site / path
 
 
-def read(site: Path) -> Journal | None:
+def read_journal(site: Path) -> Journal | None:
     """The journal of a site; None when there is none.
 
     Raises:
@@ -126,7 +126,7 @@ def read(site: Path) -> Journal | None:
         ) from error
 
 
-def write(site: Path, journal: Journal) -> None:
+def write_journal(site: Path, journal: Journal) -> None:
     folder = site / FOLDER
     write_atomic(folder / JOURNAL_FILE, (journal.model_dump_json(indent=1) + "\n").encode())
     sync_folder(folder)

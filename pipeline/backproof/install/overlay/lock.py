@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-def acquire(site: Path) -> int | None:
+def acquire_lock(site: Path) -> int | None:
     """The descriptor that holds the lock; None when a live process holds it.
 
     Raises:
@@ -45,5 +45,5 @@ def acquire(site: Path) -> int | None:
     return handle
 
 
-def release(handle: int) -> None:
+def release_lock(handle: int) -> None:
     os.close(handle)

@@ -20,28 +20,28 @@ class OpenOverlay(Record):
     owner: str
 
 
-def folder() -> Path:
+def registry_folder() -> Path:
     return user_state_path("backproof") / "open-overlays"
 
 
-def add(site: Path, owner: str) -> str:
+def register_site(site: Path, owner: str) -> str:
     """Note the site; returns a warning when that is not possible (the journal beside the files is the real one)."""
     try:
-        write_atomic(_record_of(site), OpenOverlay(site=str(site), owner=owner).model_dump_json().encode())
+        write_atomic(_record_path(site), OpenOverlay(site=str(site), owner=owner).model_dump_json().encode())
     except OSError as error:
-        return f"{folder()}: cannot be written ({error.strerror}); after a kill, only a run on {site} itself undoes it"
+        return f"{registry_folder()}: cannot be written ({error.strerror}); after a kill, only a run on {site} itself undoes it"
     return ""
 
 
-def drop(site: Path) -> None:
+def unregister_site(site: Path) -> None:
     with suppress(OSError):
-        _record_of(site).unlink(missing_ok=True)
+        _record_path(site).unlink(missing_ok=True)
 
 
-def sites(*, owner: str | None = None) -> list[Path]:
+def list_sites(*, owner: str | None = None) -> list[Path]:
     """The sites noted (of one owner), in a stable order; a note that cannot be read is removed."""
     found: list[Path] = []
-    for path in sorted(folder().glob("*.json")):
+    for path in sorted(registry_folder().glob("*.json")):
         try:
             note = OpenOverlay.model_validate_json(path.read_bytes())
         except (OSError, ValidationError):
@@ -53,5 +53,5 @@ def sites(*, owner: str | None = None) -> list[Path]:
     return found
 
 
-def _record_of(site: Path) -> Path:
-    return folder() / f"{hashlib.sha256(str(site).encode()).hexdigest()}.json"
+def _record_path(site: Path) -> Path:
+    return registry_folder() / f"{hashlib.sha256(str(site).encode()).hexdigest()}.json"

@@ -13,8 +13,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from backproof.install.overlay.check import compiled
-from backproof.install.overlay.journal import FOLDER, NOT_A_FILE, ORIGINALS, STAGED, Cached, Entry, Journal, file_hash
+from backproof.install.overlay.check import list_compiled
+from backproof.install.overlay.journal import (
+    FOLDER,
+    NOT_A_FILE,
+    ORIGINALS,
+    STAGED,
+    Journal,
+    JournalEntry,
+    MovedCache,
+    hash_file,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -29,42 +38,42 @@ class Drift:
     kept: Path | None
 
 
-def put(site: Path, journal: Journal, contents: Mapping[str, bytes | None]) -> Iterator[str]:
+def apply_changes(site: Path, journal: Journal, contents: Mapping[str, bytes | None]) -> Iterator[str]:
     """Change the files. All that needs disk space comes first: a full disk stops it before the first change."""
     for entry in journal.files:
         content = contents[entry.path]
         if content is not None:
-            _stage(site, entry, content)
+            _stage_file(site, entry, content)
             yield f"staged {entry.path}"
     for entry in journal.files:
         if entry.before is not None:
-            _keep(site, entry.path)
+            _keep_original(site, entry.path)
             yield f"kept {entry.path}"
     for folder in journal.new_folders:
         if Path(folder).name != "__pycache__":
             (site / folder).mkdir()
             yield f"made {folder}"
     for entry in journal.files:
-        _change(site, entry)
+        _change_file(site, entry)
         yield f"changed {entry.path}"
     for cached in journal.caches:
-        _move(site / cached.path, _original(site, cached.path))
+        _move_file(site / cached.path, _kept_path(site, cached.path))
         yield f"moved {cached.path}"
 
 
-def take_out(site: Path, journal: Journal, *, force: bool, drift: list[Drift]) -> Iterator[str]:
+def revert_changes(site: Path, journal: Journal, *, force: bool, drift: list[Drift]) -> Iterator[str]:
     """Put everything back; what someone else changed meanwhile is left, kept and told in `drift`."""
     for entry in journal.files:
-        _restore(site, entry, force=force, drift=drift)
+        _restore_file(site, entry, force=force, drift=drift)
         yield f"restored {entry.path}"
     left = {each.path for each in drift}
     restored = [each.path for each in journal.files if each.path not in left]
     for path in restored:
-        _drop_strangers(site, path, journal.caches)
+        _drop_compiled(site, path, journal.caches)
         yield f"dropped what was compiled of {path}"
     for cached in journal.caches:
-        if _source_of(cached.path) not in left and (kept := _original(site, cached.path)).exists():
-            _move(kept, site / cached.path)
+        if _find_source(cached.path) not in left and (kept := _kept_path(site, cached.path)).exists():
+            _move_file(kept, site / cached.path)
             yield f"moved back {cached.path}"
     for folder in reversed(journal.new_folders):
         with suppress(OSError):  # not empty: someone else's file is in it
@@ -72,22 +81,22 @@ def take_out(site: Path, journal: Journal, *, force: bool, drift: list[Drift]) -
         yield f"removed {folder}"
 
 
-def distribution_changed(site: Path, journal: Journal) -> str:
+def find_changed_guard(site: Path, journal: Journal) -> str:
     """Which file of the distribution's record shows that another installation took place; empty when none does."""
-    return next((each.path for each in journal.guards if file_hash(site / each.path) not in each.either), "")
+    return next((each.path for each in journal.guards if hash_file(site / each.path) not in each.either), "")
 
 
-def _stage(site: Path, entry: Entry, content: bytes) -> None:
+def _stage_file(site: Path, entry: JournalEntry, content: bytes) -> None:
     staged = site / FOLDER / STAGED / entry.path
     staged.parent.mkdir(parents=True, exist_ok=True)
     with staged.open("wb") as stream:
         stream.write(content)
         stream.flush()
         os.fsync(stream.fileno())
-    _as_its_neighbour(staged, site / entry.path)
+    _copy_owner_and_mode(staged, site / entry.path)
 
 
-def _as_its_neighbour(staged: Path, path: Path) -> None:
+def _copy_owner_and_mode(staged: Path, path: Path) -> None:
     """The mode and owner of the file that it replaces (of a new file: the owner of the nearest folder)."""
     model = path if path.exists() else next(each for each in path.parents if each.exists())
     facts = model.stat()
@@ -99,17 +108,17 @@ def _as_its_neighbour(staged: Path, path: Path) -> None:
         os.utime(staged, (facts.st_mtime + 1, facts.st_mtime + 1))
 
 
-def _keep(site: Path, path: str) -> None:
-    original = _original(site, path)
+def _keep_original(site: Path, path: str) -> None:
+    original = _kept_path(site, path)
     original.parent.mkdir(parents=True, exist_ok=True)
     try:
         original.hardlink_to(site / path)
     except PermissionError:
         # fs.protected_hardlinks forbids a link to a file of another user; a rename needs only the folder.
-        _move(site / path, original)
+        _move_file(site / path, original)
 
 
-def _change(site: Path, entry: Entry) -> None:
+def _change_file(site: Path, entry: JournalEntry) -> None:
     path, staged = site / entry.path, site / FOLDER / STAGED / entry.path
     if entry.after is None:
         path.unlink(missing_ok=True)
@@ -122,11 +131,11 @@ def _change(site: Path, entry: Entry) -> None:
         staged.replace(path)
 
 
-def _restore(site: Path, entry: Entry, *, force: bool, drift: list[Drift]) -> None:
-    path, kept = site / entry.path, _original(site, entry.path)
-    found = file_hash(path)
+def _restore_file(site: Path, entry: JournalEntry, *, force: bool, drift: list[Drift]) -> None:
+    path, kept = site / entry.path, _kept_path(site, entry.path)
+    found = hash_file(path)
     if not kept.exists():
-        _restore_without_original(path, found, entry, force=force, drift=drift)
+        _remove_new_file(path, found, entry, force=force, drift=drift)
     elif found not in (None, NOT_A_FILE) and path.samefile(kept):
         kept.unlink()  # not changed yet; rename(2) of two names of one file would do nothing
     elif found == entry.before:
@@ -134,44 +143,44 @@ def _restore(site: Path, entry: Entry, *, force: bool, drift: list[Drift]) -> No
     elif path.parent.is_dir() and (found in (None, entry.after) or (force and not path.is_dir())):
         kept.replace(path)
     else:
-        drift.append(Drift(path=entry.path, reason=_what(found, path), kept=kept))
+        drift.append(Drift(path=entry.path, reason=_describe_state(found, path), kept=kept))
 
 
-def _restore_without_original(path: Path, found: str | None, entry: Entry, *, force: bool, drift: list[Drift]) -> None:
+def _remove_new_file(path: Path, found: str | None, entry: JournalEntry, *, force: bool, drift: list[Drift]) -> None:
     if entry.before is not None or found is None:
         return  # not changed yet, or restored already
     if found == entry.after or (force and not path.is_dir()):
         path.unlink()
     else:
-        drift.append(Drift(path=entry.path, reason=_what(found, path), kept=None))
+        drift.append(Drift(path=entry.path, reason=_describe_state(found, path), kept=None))
 
 
-def _what(found: str | None, path: Path) -> str:
+def _describe_state(found: str | None, path: Path) -> str:
     if not path.parent.is_dir():
         return "its folder is gone"
     return "it is no regular file now" if found == NOT_A_FILE else f"it has SHA-256 {str(found)[:12]} now"
 
 
-def _drop_strangers(site: Path, source: str, caches: tuple[Cached, ...]) -> None:
+def _drop_compiled(site: Path, source: str, caches: tuple[MovedCache, ...]) -> None:
     """Remove what was compiled from the patched source; a compiled file that is back already is known by its time."""
     ours = {each.path: each for each in caches}
-    for path in compiled(site, source):
+    for path in list_compiled(site, source):
         known = ours.get(path.relative_to(site).as_posix())
-        back = known and path.stat().st_mtime_ns == known.mtime_ns and file_hash(path) == known.sha256
+        back = known and path.stat().st_mtime_ns == known.mtime_ns and hash_file(path) == known.sha256
         if not back:
             path.unlink(missing_ok=True)
 
 
-def _source_of(cached: str) -> str:
+def _find_source(cached: str) -> str:
     path = Path(cached)
     folder = path.parent.parent if path.parent.name == "__pycache__" else path.parent
     return (folder / f"{path.name.partition('.')[0]}.py").as_posix()
 
 
-def _original(site: Path, path: str) -> Path:
+def _kept_path(site: Path, path: str) -> Path:
     return site / FOLDER / ORIGINALS / path
 
 
-def _move(source: Path, to: Path) -> None:
+def _move_file(source: Path, to: Path) -> None:
     to.parent.mkdir(parents=True, exist_ok=True)
     source.replace(to)

@@ -46,7 +46,7 @@ class Classification:
 
 def classify_effect(left: Tally, right: Tally, *, load: bool = False) -> Classification:
     """Classify the difference of two sides. `load`: the load itself is varied, which is no setting that switches a path."""
-    p = fisher.exact(left.failed, left.ran, right.failed, right.ran)
+    p = fisher.compute_exact_p(left.failed, left.ran, right.failed, right.ran)
     kind, reason = _find_kind(left, right, p, load=load)
     return Classification(kind=kind, p=p, sentence=f"{reason}: {left.text}, {right.text}; Fisher's exact p = {p:.3g}")
 

@@ -4,8 +4,8 @@ It cannot be run where it was written: it follows the calls that the target proj
 (``torch.npu.NPUGraph``, ``torch.npu.graph``, ``torch.npu.synchronize``). There is no memory model here: a fault is an
 exception of the runtime, and uninitialised memory is whatever was there.
 
-After a fault the runtime refuses everything in this process: the tests that follow are skipped and say whose echo they
-would be. A caller that wants each case measured runs them one process at a time.
+After a fault the runtime refuses everything in this process: the tests that follow are skipped, with the first fault as the
+reason. A caller that wants each case measured runs them one process at a time.
 """
 
 from __future__ import annotations
@@ -16,16 +16,12 @@ from typing import TYPE_CHECKING, Any
 import torch
 import torch_npu  # noqa: F401 - it registers torch.npu
 
-from backproof_target.faults import ECHO, OUT_OF_RANGE, Fault
+from backproof_target.faults import OUT_OF_RANGE, SECONDARY, Fault
 from backproof_target.launches import LaunchLog, bound_arguments
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-LIMITS = (
-    "On a device uninitialised memory is whatever was there: that a row was never written can be missed.",
-    "A fault is reported at a synchronisation: the operator that made it is in the device's log, not in this result.",
-)
 # Words of the runtime for a transfer outside memory. Anything else is a fault of kind "device": its code says what.
 _OUT_OF_RANGE_WORDS = ("MTE", "invalid address", "invalid GM", "out of range")
 
@@ -39,9 +35,8 @@ def present() -> bool:
 class Ascend:
     """One test's view of the NPU."""
 
-    kind = "ascend"
-
-    def __init__(self) -> None:
+    def __init__(self, kind: str) -> None:
+        self.kind = kind
         self.faults: list[Fault] = []
         self.observations: dict[str, Any] = {}
         self.notes: list[dict[str, Any]] = []
@@ -105,7 +100,9 @@ class _Graph:
 
 
 def _fault(text: str) -> Fault:
-    kind = ECHO if _first_fault else OUT_OF_RANGE if any(each in text for each in _OUT_OF_RANGE_WORDS) else "device"
+    kind = (
+        SECONDARY if _first_fault else OUT_OF_RANGE if any(each in text for each in _OUT_OF_RANGE_WORDS) else "device"
+    )
     return Fault(
         kind=kind,
         task=0,
@@ -122,12 +119,12 @@ def _fault(text: str) -> Fault:
 
 
 @contextmanager
-def opened() -> Iterator[Ascend]:
+def opened(kind: str) -> Iterator[Ascend]:
     import pytest
 
     if _first_fault:
-        pytest.skip(f"the context is aborted; the first scene was: {_first_fault[0].text[:300]}")
-    yield Ascend()
+        pytest.skip(f"the context is aborted; the first fault was: {_first_fault[0].text[:300]}")
+    yield Ascend(kind)
 
 
 def watch_launches(log: LaunchLog) -> None:

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from backproof_target import result
-from backproof_target.request import Request, RequestError, read
+from backproof_target.request import Request, RequestError, read_request
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -40,14 +40,14 @@ def read_jobs(path: Path) -> tuple[list[Job], int]:
     """Read BATCH.json: the requests' files, and how many may run at once."""
     try:
         data = json.loads(path.read_text(encoding="utf-8"))
-        jobs = [_job(each) for each in data["jobs"]]
+        jobs = [_run_job(each) for each in data["jobs"]]
         return jobs, max(1, int(data["parallel"]))
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise RequestError(f"{path}: {type(error).__name__}: {error}") from error
 
 
-def _job(data: dict[str, Any]) -> Job:
-    return Job(request=read(Path(data["request"])), log=Path(data["log"]), timeout=float(data["timeout"]))
+def _run_job(data: dict[str, Any]) -> Job:
+    return Job(request=read_request(Path(data["request"])), log=Path(data["log"]), timeout=float(data["timeout"]))
 
 
 def run_all(jobs: Sequence[Job], parallel: int) -> None:
@@ -58,8 +58,8 @@ def run_all(jobs: Sequence[Job], parallel: int) -> None:
     while waiting or running:
         while waiting and len(running) < parallel:
             job = waiting.pop(0)
-            running[_start(job)] = (job, time.monotonic())
-        _reap(running)
+            running[_start_job(job)] = (job, time.monotonic())
+        _reap_jobs(running)
         time.sleep(_LOOK)
 
 
@@ -79,7 +79,7 @@ def die_with_caller() -> None:
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
 
 
-def _start(job: Job) -> int:
+def _start_job(job: Job) -> int:
     child = os.fork()
     if child:
         return child
@@ -87,9 +87,9 @@ def _start(job: Job) -> int:
     try:
         die_with_caller()
         _say_into(job.log)
-        from backproof_target.session import run
+        from backproof_target.session import run_session
 
-        run(job.request)
+        run_session(job.request)
         code = 0
     finally:
         sys.stdout.flush()
@@ -104,26 +104,26 @@ def _say_into(log: Path) -> None:
     os.close(handle)
 
 
-def _reap(running: dict[int, tuple[Job, float]]) -> None:
+def _reap_jobs(running: dict[int, tuple[Job, float]]) -> None:
     for child, (job, since) in list(running.items()):
         done, status = os.waitpid(child, os.WNOHANG)
         if done:
             del running[child]
             if os.WIFSIGNALED(status):
-                _died(job, f"signal {os.WTERMSIG(status)} ended the process")
+                _describe_death(job, f"signal {os.WTERMSIG(status)} ended the process")
         elif time.monotonic() - since > job.timeout:
-            _kill(child)
+            _kill_job(child)
             del running[child]
-            _died(job, f"stopped after {job.timeout:.0f} s")
+            _describe_death(job, f"stopped after {job.timeout:.0f} s")
 
 
-def _kill(child: int) -> None:
+def _kill_job(child: int) -> None:
     with contextlib.suppress(ProcessLookupError, ChildProcessError):
         os.kill(child, signal.SIGKILL)
         os.waitpid(child, 0)
 
 
-def _died(job: Job, why: str) -> None:
-    answer = result.blank(job.request)
+def _describe_death(job: Job, why: str) -> None:
+    answer = result.blank_result(job.request)
     answer["error"] = {"what": "did-not-finish", "trace": why}
-    result.write(job.request.result, answer)
+    result.write_result(job.request.result, answer)

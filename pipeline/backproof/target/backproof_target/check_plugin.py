@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from backproof_target.faults import Unmodelled
-from backproof_target.result import DETAIL, MESSAGE, bounded, fault_records
+from backproof_target.result import DETAIL, MESSAGE, bound_text, fault_records
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator
@@ -44,11 +44,11 @@ class CheckPlugin:
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
         if report.failed:
-            self.broken.append(bounded(str(report.longrepr), DETAIL))
+            self.broken.append(bound_text(str(report.longrepr), DETAIL))
 
     def pytest_internalerror(self, excrepr: object) -> None:
         """A target that leaves by SystemExit when it is imported ends up here."""
-        self.crash = bounded(str(excrepr)[-DETAIL:], DETAIL)
+        self.crash = bound_text(str(excrepr)[-DETAIL:], DETAIL)
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_call(self, item: pytest.Item) -> Generator[None, None, None]:
@@ -70,28 +70,28 @@ class CheckPlugin:
         return report
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        entry = self.tests.setdefault(report.nodeid, _entry(report.nodeid))
+        entry = self.tests.setdefault(report.nodeid, _new_entry(report.nodeid))
         entry["seconds"] = round(entry["seconds"] + report.duration, 4)
-        outcome = _outcome(report)
+        outcome = _phase_outcome(report)
         if outcome is not None and entry["outcome"] in {None, "passed"}:
             entry["outcome"] = outcome
-            entry["message"], entry["detail"] = _texts(report)
+            entry["message"], entry["detail"] = _describe_report(report)
             entry["phase"], entry["raised"] = report.when, getattr(report, "raised", [])
         if report.when == "teardown":
-            self._close(entry)
+            self._close_device(entry)
 
-    def _close(self, entry: dict[str, Any]) -> None:
+    def _close_device(self, entry: dict[str, Any]) -> None:
         """The device has been closed by now; its records have not gone away."""
         device = self._devices.pop(entry["nodeid"], None)
         if device is not None:
             entry["faults"] = fault_records(device.faults)
-            entry["observations"] = {name: _plain(value) for name, value in device.observations.items()}
+            entry["observations"] = {name: _make_plain(value) for name, value in device.observations.items()}
 
-    def records(self) -> list[dict[str, Any]]:
+    def list_records(self) -> list[dict[str, Any]]:
         return [{**entry, "outcome": entry["outcome"] or "error"} for entry in self.tests.values()]
 
 
-def _entry(nodeid: str) -> dict[str, Any]:
+def _new_entry(nodeid: str) -> dict[str, Any]:
     return {
         "nodeid": nodeid,
         "outcome": None,
@@ -105,7 +105,7 @@ def _entry(nodeid: str) -> dict[str, Any]:
     }
 
 
-def _outcome(report: pytest.TestReport) -> str | None:
+def _phase_outcome(report: pytest.TestReport) -> str | None:
     """What one phase says about the whole test: a set-up or tear-down that fails is an error, not a failure."""
     if report.failed:
         return "failed" if report.when == "call" and not getattr(report, "unmodelled", False) else "error"
@@ -114,21 +114,21 @@ def _outcome(report: pytest.TestReport) -> str | None:
     return "passed" if report.when == "call" else None
 
 
-def _texts(report: pytest.TestReport) -> tuple[str, str]:
+def _describe_report(report: pytest.TestReport) -> tuple[str, str]:
     if report.passed:
         return "", ""
     if report.skipped and isinstance(report.longrepr, tuple):
-        return bounded(str(report.longrepr[2]), MESSAGE), ""
+        return bound_text(str(report.longrepr[2]), MESSAGE), ""
     crash = getattr(report.longrepr, "reprcrash", None)
     message = crash.message if crash is not None else str(report.longrepr)
     # From its end: a traceback starts in pytest and ends where it happened.
-    return bounded(message, MESSAGE), bounded(report.longreprtext[-DETAIL:], DETAIL)
+    return bound_text(message, MESSAGE), bound_text(report.longreprtext[-DETAIL:], DETAIL)
 
 
-def _plain(value: Any) -> Any:
+def _make_plain(value: Any) -> Any:
     """Observations end in JSON, which has no NaN."""
     if isinstance(value, float) and not math.isfinite(value):
         return str(value)
     if isinstance(value, (list, tuple)):
-        return [_plain(each) for each in value]
+        return [_make_plain(each) for each in value]
     return value if isinstance(value, (str, int, float, bool)) or value is None else str(value)

@@ -13,8 +13,8 @@ import torch
 
 from backproof_target import poison
 from backproof_target.faults import (
-    ECHO,
     OUT_OF_RANGE,
+    SECONDARY,
     SILENT,
     UNKNOWN_POINTER,
     ContextAborted,
@@ -29,25 +29,12 @@ from backproof_target.memory import Memory, View
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-LIMITS = (
-    "A fault is raised at the launch that makes it; on a device it surfaces later, at a synchronisation.",
-    "Streams, events and their order are not modelled: everything runs at once, one thing after another.",
-    "Capturing a graph also executes it once; a device only records it.",
-    "A graph's memory pool is not shared with other graphs; its uninitialised tensors are poisoned again at each replay.",
-    "Host reads in a capture are refused where torch shows them; a plain memory copy to the host cannot be told apart.",
-    "Numbers are CPU numbers: the arithmetic of the device's operators and compilers is not modelled.",
-    "Kernels run in Triton's interpreter, one program after another: no races, no compiler, no timing.",
-    "Bounds are those of the view that was handed over; gaps inside a strided view are left to the check's comparison.",
-    "Poison is a bit pattern: after arithmetic it is an ordinary NaN, and one-byte types have no pattern at all.",
-)
-
 
 class Emulator:
     """Memory, faults and the task counter of one context."""
 
-    kind = "emulator"
-
-    def __init__(self, *, model: str = "", options: dict[str, str] | None = None) -> None:
+    def __init__(self, *, kind: str, model: str = "", options: dict[str, str] | None = None) -> None:
+        self.kind = kind
         self.model = model
         self.options = dict(options or {})
         self.memory = Memory()
@@ -197,12 +184,12 @@ class Emulator:
         raise DeviceFault(fault)
 
     def _alive(self, name: str, engine: str) -> None:
-        """An aborted context refuses everything, as the device's does: what it says then is an echo."""
+        """An aborted context refuses everything, as the device's does: what it says then is a secondary error."""
         if self.aborted is None:
             return
         first = self.aborted
-        echo = Fault(
-            kind=ECHO,
+        secondary = Fault(
+            kind=SECONDARY,
             task=self._task,
             engine=engine,
             name=name,
@@ -212,10 +199,10 @@ class Emulator:
             owner="",
             offset=None,
             extent=None,
-            text=f"'{name}' refused, the context is aborted; the first scene is task {first.task}: {first.text}",
+            text=f"'{name}' refused, the context is aborted; the first fault is task {first.task}: {first.text}",
         )
-        self.faults.append(echo)
-        raise ContextAborted(echo)
+        self.faults.append(secondary)
+        raise ContextAborted(secondary)
 
 
 # One at a time: tests run one after another in one thread, and a device belongs to one test.

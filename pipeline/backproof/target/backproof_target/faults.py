@@ -12,7 +12,7 @@ SILENT = "silent"
 # An address that belongs to no allocation we know, computed without a pointer argument to blame.
 UNKNOWN_POINTER = "unknown-pointer"
 # Work sent to a context that an earlier fault has aborted: it names the first fault and is none of its own.
-ECHO = "echo"
+SECONDARY = "secondary"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,7 +49,7 @@ class DeviceFault(RuntimeError):  # noqa: N818 - a word of the device
 
 
 class ContextAborted(DeviceFault):
-    """Work was sent to a context that is already aborted: an echo, not a first scene."""
+    """Work was sent to a context that is already aborted: a secondary error, not a first fault."""
 
 
 class SilentFault(DeviceFault):

@@ -34,12 +34,12 @@ def needs_host(function: Any) -> bool:
     return str(function).split(".")[1] in _HOST_ANSWERS
 
 
-def _tensors(tree: Any) -> list[Any]:
+def _list_tensors(tree: Any) -> list[Any]:
     return [leaf for leaf in tree_leaves(tree) if isinstance(leaf, torch.Tensor)]
 
 
 def storages_of(tree: Any) -> set[int]:
-    return {int(each.untyped_storage().data_ptr()) for each in _tensors(tree)}
+    return {int(each.untyped_storage().data_ptr()) for each in _list_tensors(tree)}
 
 
 @dataclass
@@ -52,13 +52,13 @@ class Tape:
         """Record one tensor operation; its results are copied into the tensors that it gave the first time."""
         args, kwargs = inputs
         given = storages_of((args, kwargs))
-        fresh = [each for each in _tensors(output) if int(each.untyped_storage().data_ptr()) not in given]
+        fresh = [each for each in _list_tensors(output) if int(each.untyped_storage().data_ptr()) not in given]
         if not fresh and not function._schema.is_mutable:
             return
 
         def step() -> None:
-            again = _tensors(function(*args, **kwargs))
-            for kept, made in zip(_tensors(output), again):  # noqa: B905 - Python 3.9 syntax is not needed, equal by nature
+            again = _list_tensors(function(*args, **kwargs))
+            for kept, made in zip(_list_tensors(output), again):  # noqa: B905 - Python 3.9 syntax is not needed, equal by nature
                 if any(kept is each for each in fresh):
                     kept.copy_(made)
 

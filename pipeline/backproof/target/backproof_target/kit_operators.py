@@ -8,7 +8,7 @@ from importlib.util import module_from_spec, spec_from_file_location
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from backproof_target.request import Emulation
+    from backproof_target.request import Operators
 
 
 class OperatorsError(Exception):
@@ -30,29 +30,29 @@ class KitOperators:
         return {"name": self.model, "options": self.options, "sentence": self.sentence}
 
 
-def load(emulation: Emulation) -> KitOperators:
-    """MODULES, SKELETON, MODELS (name to sentence), OPTIONS (name to choices, the first is the default), LIMITS."""
+def load_operators(asked: Operators) -> KitOperators:
+    """Read MODULES, SKELETON, MODELS (name to sentence), OPTIONS (name to choices, the first is the default), LIMITS."""
     name = "backproof_kit_operators"
-    spec = spec_from_file_location(name, emulation.operators)
+    spec = spec_from_file_location(name, asked.file)
     if spec is None or spec.loader is None:
-        raise OperatorsError(f"{emulation.operators} is not a Python file")
+        raise OperatorsError(f"{asked.file} is not a Python file")
     module = module_from_spec(spec)
     sys.modules[name] = module
     spec.loader.exec_module(module)
     models: dict[str, str] = getattr(module, "MODELS", {})
-    if emulation.model not in models:
-        raise OperatorsError(f"operator model {emulation.model!r} is none of {', '.join(models) or 'none at all'}")
+    if asked.model not in models:
+        raise OperatorsError(f"operator model {asked.model!r} is none of {', '.join(models) or 'none at all'}")
     return KitOperators(
         modules=dict(module.MODULES),
         skeletons=tuple(getattr(module, "SKELETON", ())),
-        model=emulation.model,
-        sentence=models[emulation.model],
-        options=_options(getattr(module, "OPTIONS", {}), emulation.options),
+        model=asked.model,
+        sentence=models[asked.model],
+        options=_check_options(getattr(module, "OPTIONS", {}), asked.options),
         limits=tuple(getattr(module, "LIMITS", ())),
     )
 
 
-def _options(known: dict[str, tuple[str, ...]], asked: dict[str, str]) -> dict[str, str]:
+def _check_options(known: dict[str, tuple[str, ...]], asked: dict[str, str]) -> dict[str, str]:
     for name, value in asked.items():
         if value not in known.get(name, ()):
             raise OperatorsError(f"option {name}={value!r}: the kit knows {known}")

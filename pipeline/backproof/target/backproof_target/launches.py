@@ -32,7 +32,7 @@ class LaunchLog:
         name = f"{function.__module__}.{function.__qualname__}"
         entry = self._seen.get(name)
         if entry is None:
-            entry = self._seen[name] = {"kernel": name, **_source(function), "constexprs": [], "count": 0}
+            entry = self._seen[name] = {"kernel": name, **_read_source(function), "constexprs": [], "count": 0}
         entry["count"] += 1
         values = constexpr_values(function, bound)
         if values not in entry["constexprs"] and len(entry["constexprs"]) < _MOST_CONSTEXPRS:
@@ -43,18 +43,18 @@ class LaunchLog:
 
 
 def constexpr_values(function: Any, bound: dict[str, Any]) -> dict[str, Any]:
-    return {each: _plain(bound[each]) for each in _constexprs(function) if each in bound}
+    return {each: _make_plain(bound[each]) for each in _list_constexprs(function) if each in bound}
 
 
-def _constexprs(function: Any) -> list[str]:
+def _list_constexprs(function: Any) -> list[str]:
     return [name for name, kind in getattr(function, "__annotations__", {}).items() if "constexpr" in str(kind)]
 
 
-def _plain(value: Any) -> Any:
+def _make_plain(value: Any) -> Any:
     return value if isinstance(value, (bool, int)) or value is None else str(value)[:100]
 
 
-def _source(function: Any) -> dict[str, Any]:
+def _read_source(function: Any) -> dict[str, Any]:
     """Where the kernel stands. A kernel without a file (made by exec) has no source to compare: its hash is empty."""
     file = function.__code__.co_filename
     first = function.__code__.co_firstlineno

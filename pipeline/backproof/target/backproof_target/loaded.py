@@ -38,11 +38,11 @@ class LoaderWatch:
             if finder is self or not hasattr(finder, "find_spec"):
                 continue
             if (spec := finder.find_spec(name, path, target)) is not None:
-                self._watch(spec)
+                self._watch_module(spec)
                 return spec
         return None
 
-    def _watch(self, spec: ModuleSpec) -> None:
+    def _watch_module(self, spec: ModuleSpec) -> None:
         loader: Any = spec.loader
         if (
             spec.origin is None
@@ -65,10 +65,10 @@ class LoaderWatch:
         for name, module in sorted(sys.modules.items()):
             file = getattr(module, "__file__", None)
             if isinstance(file, str) and str(Path(file).resolve()) in self._files:
-                found.append(self._record(name, module, Path(file)))
+                found.append(self._record_module(name, module, Path(file)))
         return found
 
-    def _record(self, name: str, module: Any, file: Path) -> dict[str, Any]:
+    def _record_module(self, name: str, module: Any, file: Path) -> dict[str, Any]:
         read = self._read.get(name, {})
         source = next((data for path, data in read.items() if Path(path).suffix != ".pyc"), None)
         bytecode = next((path for path in read if Path(path).suffix == ".pyc"), None) if source is None else None

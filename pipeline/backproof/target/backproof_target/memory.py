@@ -46,7 +46,7 @@ class Allocation:
         return not self.storage.expired()
 
 
-def _caller() -> str:
+def _find_caller() -> str:
     """The first frame outside torch and this package: whose line the allocation is."""
     frame: FrameType | None = sys._getframe(2)
     while frame is not None:
@@ -82,7 +82,7 @@ class Memory:
         low = int(storage.data_ptr())
         if not made_by and low in self._known and self._known[low].alive():
             return self._known[low]
-        label = f"{made_by} {describe(tensor)} of {_caller()}" if made_by else f"tensor {describe(tensor)}"
+        label = f"{made_by} {describe(tensor)} of {_find_caller()}" if made_by else f"tensor {describe(tensor)}"
         high = low + int(storage.nbytes())
         return self.adopt(Allocation(label=label, low=low, high=high, storage=StorageWeakRef(storage)))
 

@@ -57,19 +57,19 @@ class Call:
 
     def load(self, tensor: Any, argument: str, *, index: int, row: int) -> Any:
         """One row to compute from: in bounds or a fault, and flagged when nobody wrote it."""
-        found = self._bounded(tensor, argument, index, row, "loads")
+        found = self._bound_text(tensor, argument, index, row, "loads")
         if poison.any_in(found):
             self.device.silent(tensor, engine="operator", name=self.name, argument=argument, row=row, index=index)
         return found.clone()
 
     def store(self, tensor: Any, argument: str, values: Any, *, index: int, row: int) -> None:
-        self._bounded(tensor, argument, index, row, "stores").copy_(values)
+        self._bound_text(tensor, argument, index, row, "stores").copy_(values)
 
     def note(self, **facts: Any) -> None:
         """What the operator was handed, for checks that look at the boundary."""
         self.device.notes.append({"operator": self.name, **facts})
 
-    def _bounded(self, tensor: Any, argument: str, index: int, row: int, does: str) -> Any:
+    def _bound_text(self, tensor: Any, argument: str, index: int, row: int, does: str) -> Any:
         if 0 <= index < tensor.shape[0]:
             return tensor[index]
         view = self.device.memory.view_of(tensor, argument)
@@ -84,9 +84,9 @@ def operator(name: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
         @wraps(reference)
         def launch(*args: Any, **kwargs: Any) -> Any:
             device = present_for(name)
-            result = _run(reference, name, args, kwargs)
+            result = _run_model(reference, name, args, kwargs)
             if device.tape is not None and not device.inside:
-                device.tape.call(_again(reference, name, args, kwargs, result))
+                device.tape.call(_run_again(reference, name, args, kwargs, result))
             return result
 
         return launch
@@ -94,18 +94,18 @@ def operator(name: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     return decorate
 
 
-def _run(reference: Callable[..., Any], name: str, args: Any, kwargs: Any) -> Any:
+def _run_model(reference: Callable[..., Any], name: str, args: Any, kwargs: Any) -> Any:
     device = present_for(name)
     with device.task("operator", name):
         return reference(Call(device, name), *args, **kwargs)
 
 
-def _again(reference: Callable[..., Any], name: str, args: Any, kwargs: Any, result: Any) -> Callable[[], None]:
+def _run_again(reference: Callable[..., Any], name: str, args: Any, kwargs: Any, result: Any) -> Callable[[], None]:
     """A replay calls the operator with the same tensors and puts its answer where it was the first time."""
     own = isinstance(result, torch.Tensor) and not storages_of(result) & storages_of((args, kwargs))
 
     def step() -> None:
-        made = _run(reference, name, args, kwargs)
+        made = _run_model(reference, name, args, kwargs)
         if own:
             result.copy_(made)
 

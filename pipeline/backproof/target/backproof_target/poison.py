@@ -23,14 +23,14 @@ _BY_SIZE = {
 _ONE_BYTE = 0x7F
 
 
-def _width(dtype: Any) -> int:
+def _element_width(dtype: Any) -> int:
     size = int(dtype.itemsize)
     return size // 2 if dtype.is_complex else size
 
 
 def fill(fresh: Any) -> None:
     """Fill the whole storage of a tensor that was allocated just now, gaps of its strides included."""
-    kind, pattern = _BY_SIZE.get(_width(fresh.dtype), (torch.uint8, _ONE_BYTE))
+    kind, pattern = _BY_SIZE.get(_element_width(fresh.dtype), (torch.uint8, _ONE_BYTE))
     if fresh.dtype == torch.bool:
         kind, pattern = torch.uint8, 1  # any other byte would not be a bool
     torch.empty(0, dtype=kind).set_(fresh.untyped_storage()).fill_(pattern)
@@ -38,7 +38,7 @@ def fill(fresh: Any) -> None:
 
 def where(tensor: Any) -> Any:
     """Which elements were never written, as a bool tensor of the same shape."""
-    known = _BY_SIZE.get(_width(tensor.dtype))
+    known = _BY_SIZE.get(_element_width(tensor.dtype))
     if known is None or tensor.numel() == 0:
         return torch.zeros(tensor.shape, dtype=torch.bool)
     kind, pattern = known

@@ -32,9 +32,9 @@ class Reach:
         self._launched: dict[str, int] = {}
         self.why_not = ""
         if wanted and self._files:
-            self._prepare()
+            self._prepare_files()
 
-    def _prepare(self) -> None:
+    def _prepare_files(self) -> None:
         try:
             import coverage
         except ImportError as missing:

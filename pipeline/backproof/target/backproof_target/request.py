@@ -1,4 +1,4 @@
-"""The request as this side reads it; the house side writes it from its own model."""
+"""The request as this side reads it; devices/check_run.py writes it."""
 
 from __future__ import annotations
 
@@ -7,8 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-SCHEMA = 1
-DEVICES = ("emulator", "ascend", "cpu")
+SCHEMA = 2
 
 
 class RequestError(Exception):
@@ -25,23 +24,27 @@ class Check:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Emulation:
-    """Where the kit's operator references are, and which of their models is asked for."""
+class Operators:
+    """The file of the kit's operator references, and the model of them that is asked for."""
 
-    operators: Path
+    file: Path
     model: str
     options: dict[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Request:
-    """One check, on one arm, on one device."""
+    """One check, on one arm, on one device.
+
+    ``device`` is only the name that a check can ask for; ``session`` is the module of ``sessions`` that prepares it.
+    """
 
     nonce: str
     arm: str
     device: str
+    session: str
     check: Check
-    emulator: Emulation | None
+    operators: Operators | None
     files: tuple[Path, ...]
     cover: bool
     carried: tuple[str, ...]
@@ -50,30 +53,27 @@ class Request:
     case_limit: int | None = None
 
 
-def read(path: Path) -> Request:
+def read_request(path: Path) -> Request:
     """Read REQUEST.json; every fault of it is one RequestError."""
     try:
-        return _request(json.loads(path.read_text(encoding="utf-8")))
+        return _parse_request(json.loads(path.read_text(encoding="utf-8")))
     except RequestError:
         raise
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise RequestError(f"{path}: {type(error).__name__}: {error}") from error
 
 
-def _request(data: dict[str, Any]) -> Request:
+def _parse_request(data: dict[str, Any]) -> Request:
     if data["schema"] != SCHEMA:
         raise RequestError(f"schema {data['schema']!r} is not {SCHEMA}: both sides must be of one version")
-    if data["device"] not in DEVICES:
-        raise RequestError(f"device {data['device']!r} is none of {', '.join(DEVICES)}")
-    if data["device"] == "emulator" and data["emulator"] is None:
-        raise RequestError("device 'emulator' needs the table 'emulator'")
     check = data["check"]
     return Request(
         nonce=data["nonce"],
         arm=data["arm"],
         device=data["device"],
+        session=data["session"],
         check=Check(id=check["id"], file=Path(check["file"]), select=check.get("select")),
-        emulator=_emulation(data["emulator"]),
+        operators=_parse_operators(data["operators"]),
         files=tuple(Path(each) for each in data["files"]),
         cover=bool(data["cover"]),
         carried=tuple(data["carried"]),
@@ -83,7 +83,7 @@ def _request(data: dict[str, Any]) -> Request:
     )
 
 
-def _emulation(data: dict[str, Any] | None) -> Emulation | None:
+def _parse_operators(data: dict[str, Any] | None) -> Operators | None:
     if data is None:
         return None
-    return Emulation(operators=Path(data["operators"]), model=data["model"], options=dict(data.get("options", {})))
+    return Operators(file=Path(data["file"]), model=data["model"], options=dict(data.get("options", {})))

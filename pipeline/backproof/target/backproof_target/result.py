@@ -26,7 +26,7 @@ _MOST_FAULTS = 200
 _GAP = "\n[...]\n"
 
 
-def bounded(text: str, most: int) -> str:
+def bound_text(text: str, most: int) -> str:
     """The start and the end of a text, and nothing in it that is no text (lone surrogates of a target's paths)."""
     text = text.encode("utf-8", "replace").decode("utf-8")
     if len(text) <= most:
@@ -35,7 +35,7 @@ def bounded(text: str, most: int) -> str:
     return text[:head] + _GAP + text[head + len(_GAP) - most :]
 
 
-def versions() -> dict[str, str]:
+def list_versions() -> dict[str, str]:
     """The distributions that something was imported from, asked of the metadata: importing to ask would change the run."""
     found = {"python": platform.python_version()}
     owners = packages_distributions()
@@ -48,7 +48,7 @@ def versions() -> dict[str, str]:
     return found
 
 
-def blank(request: Request) -> dict[str, Any]:
+def blank_result(request: Request) -> dict[str, Any]:
     """A result that says nothing yet: written first, so that a process that dies leaves word of it."""
     return {
         "schema": SCHEMA,
@@ -71,11 +71,11 @@ def count_faults(tests: Iterable[dict[str, Any]]) -> dict[str, int]:
 
 
 def fault_records(faults: Iterable[Any]) -> list[dict[str, Any]]:
-    """Bounded, in order: the first fault is the first scene, and a thousand echoes say no more than two hundred."""
+    """Bounded, in order: a thousand secondary errors say no more than two hundred."""
     return [fault.record() for fault in list(faults)[:_MOST_FAULTS]]
 
 
-def write(path: Path, result: dict[str, Any]) -> None:
+def write_result(path: Path, result: dict[str, Any]) -> None:
     """Atomically: a reader finds the old result or this one."""
     handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:

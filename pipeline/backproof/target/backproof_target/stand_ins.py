@@ -83,7 +83,7 @@ class Skeletons:
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
         if name.split(".", 1)[0] not in self._projects:
             return None
-        found = self._real(name, path, target)
+        found = self._find_real(name, path, target)
         if found is None or found.submodule_search_locations is None:
             return None
         if found.origin and str(Path(found.origin).resolve()) in self._files:
@@ -93,7 +93,7 @@ class Skeletons:
         spec.submodule_search_locations = list(found.submodule_search_locations)
         return spec
 
-    def _real(self, name: str, path: Any, target: Any) -> ModuleSpec | None:
+    def _find_real(self, name: str, path: Any, target: Any) -> ModuleSpec | None:
         """What the import system would find without us: editable finders first come first, as always."""
         for finder in sys.meta_path:
             if getattr(finder, "ours", False) or not hasattr(finder, "find_spec"):

@@ -46,16 +46,16 @@ _CARRIES = (
 )
 
 
-def _views(handle: Any) -> tuple[View, ...]:
+def _list_views(handle: Any) -> tuple[View, ...]:
     views: tuple[View, ...] = getattr(handle, "attr", {}).get(_KEY, ())
     return views
 
 
-def _carry(operation: Callable[..., Any]) -> Callable[..., Any]:
+def _carry_views(operation: Callable[..., Any]) -> Callable[..., Any]:
     @wraps(operation)
     def carried(self: Any, *args: Any, **kwargs: Any) -> Any:
         result = operation(self, *args, **kwargs)
-        origins = [views for each in args if (views := _views(each))]
+        origins = [views for each in args if (views := _list_views(each))]
         if origins:
             result.attr[_KEY] = origins[0] if len(origins) == 1 else tuple(dict.fromkeys(sum(origins, ())))
         return result
@@ -69,14 +69,14 @@ def _carry_materialized(operation: Callable[..., Any]) -> Callable[..., Any]:
     @wraps(operation)
     def carried(self: Any, *args: Any) -> Any:
         pointers, masks = operation(self, *args)
-        if views := _views(self.base):
+        if views := _list_views(self.base):
             pointers.attr[_KEY] = views
         return pointers, masks
 
     return carried
 
 
-def _inside(addresses: Any, size: int, views: tuple[View, ...]) -> Any:
+def _is_inside(addresses: Any, size: int, views: tuple[View, ...]) -> Any:
     """Which addresses lie inside one of the views."""
     good = np.zeros(addresses.shape, dtype=bool)
     for view in views:
@@ -85,7 +85,7 @@ def _inside(addresses: Any, size: int, views: tuple[View, ...]) -> Any:
     return good
 
 
-def _check(builder: Any, pointers: Any, mask: Any, does: str) -> Any:
+def _check_access(builder: Any, pointers: Any, mask: Any, does: str) -> Any:
     """Refuse a lane outside; return the mask as booleans.
 
     As booleans because Triton 3.9's interpreter refuses the integer mask that ``scalar_bool & vector_bool`` gives.
@@ -97,44 +97,46 @@ def _check(builder: Any, pointers: Any, mask: Any, does: str) -> Any:
         return lanes
     size = max(1, pointers.get_element_ty().primitive_bitwidth // 8)
     wanted = pointers.data[lanes]
-    views = _views(pointers)
-    bad = wanted[~_inside(wanted, size, views)] if wanted.size else wanted
+    views = _list_views(pointers)
+    bad = wanted[~_is_inside(wanted, size, views)] if wanted.size else wanted
     if bad.size:
-        _refuse(device, int(builder.grid_idx[0]), [int(each) for each in bad], size, views, does=does)
+        _refuse_access(device, int(builder.grid_idx[0]), [int(each) for each in bad], size, views, does=does)
     return lanes
 
 
-def _refuse(device: Emulator, program: int, bad: list[int], size: int, views: tuple[View, ...], *, does: str) -> None:
+def _refuse_access(
+    device: Emulator, program: int, bad: list[int], size: int, views: tuple[View, ...], *, does: str
+) -> None:
     if views:
         # The lowest address tells most: an index that is negative, or the first one past the end.
-        device.out_of_range(views[0], row=program, address=_signed(min(bad)), size=size, does=does)
+        device.out_of_range(views[0], row=program, address=_as_signed(min(bad)), size=size, does=does)
     unknown = next((each for each in bad if not device.memory.holds(each, each + size)), None)
     if unknown is not None:
         device.unknown_pointer(row=program, size=size, does=does)
 
 
-def _signed(address: int) -> int:
+def _as_signed(address: int) -> int:
     return address - (1 << 64) if address >= 1 << 63 else address
 
 
-def _guard(builder: Any, handle: Any) -> None:
+def _guard_builder(builder: Any, handle: Any) -> None:
     from triton.language import int1
 
     load, store = builder.create_masked_load, builder.create_masked_store
     cas, rmw = builder.create_atomic_cas, builder.create_atomic_rmw
 
     def masked_load(self: Any, ptrs: Any, mask: Any, *rest: Any, **named: Any) -> Any:
-        return load(self, ptrs, handle(_check(self, ptrs, mask, "loads"), int1), *rest, **named)
+        return load(self, ptrs, handle(_check_access(self, ptrs, mask, "loads"), int1), *rest, **named)
 
     def masked_store(self: Any, ptrs: Any, value: Any, mask: Any, *rest: Any, **named: Any) -> Any:
-        return store(self, ptrs, value, handle(_check(self, ptrs, mask, "stores"), int1), *rest, **named)
+        return store(self, ptrs, value, handle(_check_access(self, ptrs, mask, "stores"), int1), *rest, **named)
 
     def atomic_cas(self: Any, ptr: Any, *rest: Any) -> Any:
-        _check(self, ptr, np.ones(ptr.data.shape, dtype=bool), "exchanges")
+        _check_access(self, ptr, np.ones(ptr.data.shape, dtype=bool), "exchanges")
         return cas(self, ptr, *rest)
 
     def atomic_rmw(self: Any, operation: Any, ptr: Any, val: Any, mask: Any, *rest: Any) -> Any:
-        return rmw(self, operation, ptr, val, handle(_check(self, ptr, mask, "updates"), int1), *rest)
+        return rmw(self, operation, ptr, val, handle(_check_access(self, ptr, mask, "updates"), int1), *rest)
 
     builder.create_masked_load, builder.create_masked_store = masked_load, masked_store
     builder.create_atomic_cas, builder.create_atomic_rmw = atomic_cas, atomic_rmw
@@ -176,17 +178,17 @@ class KernelGuard:
         builder = interpreter.InterpreterBuilder
         for name in _CARRIES:
             if hasattr(builder, name):
-                setattr(builder, name, _carry(getattr(builder, name)))
+                setattr(builder, name, _carry_views(getattr(builder, name)))
         for pointer in ("BlockPointerHandle", "TensorDescHandle"):
             if hasattr(interpreter, pointer):
                 kind = getattr(interpreter, pointer)
                 kind.materialize_pointers = _carry_materialized(kind.materialize_pointers)
-        _guard(builder, interpreter.TensorHandle)
+        _guard_builder(builder, interpreter.TensorHandle)
         _no_overflow_asserts(interpreter)
         interpreter._patch_lang = self._patch_once(interpreter._patch_lang)
         interpreter._patch_lang_tensor = _scalar_index(interpreter._patch_lang_tensor)
-        interpreter._implicit_cvt = self._origin(interpreter._implicit_cvt)
-        interpreter.InterpretedFunction.run = self._launch(interpreter.InterpretedFunction.run)
+        interpreter._implicit_cvt = self._patch_origin(interpreter._implicit_cvt)
+        interpreter.InterpretedFunction.run = self._patch_launch(interpreter.InterpretedFunction.run)
 
     def _patch_once(self, patch: Callable[[Any], Any]) -> Callable[[Any], Any]:
         """The interpreter patches Triton's language again at each call of a device function: once a launch will do."""
@@ -200,7 +202,7 @@ class KernelGuard:
 
         return patched
 
-    def _origin(self, convert: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    def _patch_origin(self, convert: Callable[[Any], Any]) -> Callable[[Any], Any]:
         """A tensor argument becomes a pointer: from here on it carries the view that it was."""
 
         def converted(argument: Any) -> Any:
@@ -213,7 +215,7 @@ class KernelGuard:
 
         return converted
 
-    def _launch(self, run: Callable[..., Any]) -> Callable[..., Any]:
+    def _patch_launch(self, run: Callable[..., Any]) -> Callable[..., Any]:
         @wraps(run)
         def launched(kernel: Any, *args: Any, **kwargs: Any) -> Any:
             if kwargs.get("warmup"):
@@ -221,7 +223,7 @@ class KernelGuard:
             device = present_for(kernel.fn.__name__)
 
             def step() -> None:
-                self._run(kernel, run, args, kwargs)
+                self._run_kernel(kernel, run, args, kwargs)
 
             step()
             if device.tape is not None and not device.inside:
@@ -230,7 +232,7 @@ class KernelGuard:
 
         return launched
 
-    def _run(self, kernel: Any, run: Callable[..., Any], args: Any, kwargs: Any) -> None:
+    def _run_kernel(self, kernel: Any, run: Callable[..., Any], args: Any, kwargs: Any) -> None:
         device = present_for(kernel.fn.__name__)
         bound = bound_arguments(kernel.fn, args, kwargs)
         self._log.add(kernel.fn, bound)

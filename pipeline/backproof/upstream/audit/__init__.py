@@ -3,6 +3,6 @@
 A review thread can be marked resolved with nothing changed, and a backport can carry the original's "verified on".
 """
 
-from backproof.upstream.audit.examine import Subject, examine
+from backproof.upstream.audit.examine import Subject, examine_pull
 
-__all__ = ["Subject", "examine"]
+__all__ = ["Subject", "examine_pull"]

@@ -41,20 +41,22 @@ _MOST = 40
 _ALIKE = 0.9
 
 
-def claims(text: str, original: str | None) -> tuple[ValidationClaim, ...]:
+def find_claims(text: str, original: str | None) -> tuple[ValidationClaim, ...]:
     """Sentences about validation. With the original's text, those it also has are marked inherited."""
-    known = [_plain(each) for each in _sentences(original or "")]
+    known = [_strip_markup(each) for each in _split_sentences(original or "")]
     found = []
-    for sentence in _sentences(text):
-        kinds = _kinds(sentence)
+    for sentence in _split_sentences(text):
+        kinds = _find_kinds(sentence)
         if kinds:
             found.append(
-                ValidationClaim(kinds=kinds, quote=sentence[:_QUOTE], inherited=_alike(_plain(sentence), known))
+                ValidationClaim(
+                    kinds=kinds, quote=sentence[:_QUOTE], inherited=_is_alike(_strip_markup(sentence), known)
+                )
             )
     return tuple(found[:_MOST])
 
 
-def _kinds(sentence: str) -> tuple[Kind, ...]:
+def _find_kinds(sentence: str) -> tuple[Kind, ...]:
     """A bare fraction or a bare device name is no claim; numbers need a word of running, and so do devices."""
     kinds: tuple[Kind, ...] = tuple(kind for kind, pattern in _PATTERNS.items() if pattern.search(sentence))
     strong = {"not-run", "ci-only"} & set(kinds)
@@ -64,18 +66,18 @@ def _kinds(sentence: str) -> tuple[Kind, ...]:
     return kinds if strong or about else ()
 
 
-def _sentences(text: str) -> Iterator[str]:
+def _split_sentences(text: str) -> Iterator[str]:
     for each in _ENDS.split(_HIDDEN.sub(" ", text[:60_000])):
         line = " ".join(each.split()).lstrip("#>*-+ ")
         if 8 <= len(line) <= 2000:
             yield line
 
 
-def _plain(sentence: str) -> str:
+def _strip_markup(sentence: str) -> str:
     return re.sub(r"[\W_]+", " ", sentence).strip().lower()
 
 
-def _alike(sentence: str, known: list[str]) -> bool:
+def _is_alike(sentence: str, known: list[str]) -> bool:
     return any(
         sentence == each or (len(sentence) > 20 and difflib.SequenceMatcher(None, sentence, each).ratio() >= _ALIKE)
         for each in known[:400]

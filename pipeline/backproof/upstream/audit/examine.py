@@ -9,16 +9,16 @@ from backproof.adapters.github import RefusedError, pulls, threads
 from backproof.core.model import Finding
 from backproof.records.audit import AuditRecord, CheckState, ReviewRequest
 from backproof.upstream.audit import claims, history
-from backproof.upstream.audit.fixups import closing
-from backproof.upstream.audit.landing import gone, landed, present
-from backproof.upstream.audit.review_requests import wishes
+from backproof.upstream.audit.fixups import find_closing
+from backproof.upstream.audit.landing import find_landed, is_gone, present
+from backproof.upstream.audit.review_requests import parse_wishes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-    from backproof.adapters.github import Client
-    from backproof.adapters.github.threads import Thread, ThreadComment
+    from backproof.adapters.github import GitHubClient
+    from backproof.adapters.github.threads import ReviewThread, ThreadComment
     from backproof.kit.plan import Plan
     from backproof.upstream.audit.review_requests import Wish
 
@@ -43,74 +43,74 @@ class Subject:
 class _Files:
     """Files of the repository, each read once, a bounded number of them."""
 
-    client: Client
+    client: GitHubClient
     repo: str
     seen: dict[tuple[str, str], str | None] = field(default_factory=dict)
 
     def read(self, path: str, ref: str) -> str | None:
         key = (path, ref)
         if key not in self.seen and len(self.seen) < _CONTENTS:
-            self.seen[key] = pulls.content(self.client, self.repo, path, ref)
+            self.seen[key] = pulls.read_content(self.client, self.repo, path, ref)
         return self.seen.get(key)
 
 
-def examine(client: Client, subject: Subject) -> AuditRecord:
+def examine_pull(client: GitHubClient, subject: Subject) -> AuditRecord:
     """Read the pull request and compare.
 
     Raises:
         RefusedError: GitHub refused what the audit cannot do without.
     """
-    pull = pulls.pull(client, subject.repo, subject.pull)
+    pull = pulls.get_pull(client, subject.repo, subject.pull)
     subject = replace(subject, original=subject.original or pull.original)
     limits: list[str] = []
-    requests = _requests(client, subject, pull.head.sha, limits)
+    requests = _read_requests(client, subject, pull.head.sha, limits)
     original = _original_text(client, subject, limits)
-    commits = pulls.with_files(client, subject.repo, pulls.commits(client, subject.repo, subject.pull))
-    net = pulls.files(client, subject.repo, subject.pull)
-    runs = pulls.check_runs(client, subject.repo, pull.head.sha)
+    commits = pulls.add_files(client, subject.repo, pulls.list_commits(client, subject.repo, subject.pull))
+    net = pulls.list_files(client, subject.repo, subject.pull)
+    runs = pulls.list_check_runs(client, subject.repo, pull.head.sha)
     record = AuditRecord(
         repo=subject.repo,
         pull=subject.pull,
         title=pull.title[:300],
         head=pull.head.sha,
         requests=requests,
-        claims=claims.claims(pull.text, original),
-        cancelled=history.cancelled(commits, net),
+        claims=claims.find_claims(pull.text, original),
+        cancelled=history.find_cancelled(commits, net),
         checks=tuple(
             CheckState(name=each.name[:200], state=each.conclusion or each.status)
             for each in runs
             if each.conclusion != "success"
         ),
         checks_succeeded=sum(each.conclusion == "success" for each in runs),
-        later=history.later(client, subject.repo, _numbers(subject)),
+        later=history.find_later(client, subject.repo, _list_numbers(subject)),
         limits=tuple(limits),
     )
-    return record.model_copy(update={"findings": tuple(_findings(record))})
+    return record.model_copy(update={"findings": tuple(_list_findings(record))})
 
 
-def _numbers(subject: Subject) -> tuple[int, ...]:
+def _list_numbers(subject: Subject) -> tuple[int, ...]:
     return (subject.pull, *((subject.original,) if subject.original else ()))
 
 
-def _original_text(client: Client, subject: Subject, limits: list[str]) -> str | None:
+def _original_text(client: GitHubClient, subject: Subject, limits: list[str]) -> str | None:
     if subject.original is None:
         limits.append(
             "neither the plan nor the text names an original pull request, so which claims are inherited is not known"
         )
         return None
-    return pulls.pull(client, subject.repo, subject.original).text
+    return pulls.get_pull(client, subject.repo, subject.original).text
 
 
-def _requests(client: Client, subject: Subject, head: str, limits: list[str]) -> tuple[ReviewRequest, ...]:
+def _read_requests(client: GitHubClient, subject: Subject, head: str, limits: list[str]) -> tuple[ReviewRequest, ...]:
     files = _Files(client=client, repo=subject.repo)
     found = [
         each
-        for thread in _threads(client, subject, limits)
+        for thread in _read_threads(client, subject, limits)
         if thread.first
-        for wish in wishes(thread.first.body)
-        for each in (_request(files, subject, thread, wish, comment=thread.first, head=head),)
+        for wish in parse_wishes(thread.first.body)
+        for each in (_examine_request(files, subject, thread, wish, comment=thread.first, head=head),)
     ]
-    for review in pulls.reviews(client, subject.repo, subject.pull):
+    for review in pulls.list_reviews(client, subject.repo, subject.pull):
         author = review.user.login if review.user else "ghost"
         found += [
             ReviewRequest(
@@ -123,15 +123,15 @@ def _requests(client: Client, subject: Subject, head: str, limits: list[str]) ->
                 quote=wish.prose[:_QUOTE],
                 in_head="for-a-person",
             )
-            for wish in wishes(review.body or "")[:1]
+            for wish in parse_wishes(review.body or "")[:1]
             if review.state == "CHANGES_REQUESTED"
         ]
     return tuple(found)
 
 
-def _threads(client: Client, subject: Subject, limits: list[str]) -> tuple[Thread, ...]:
+def _read_threads(client: GitHubClient, subject: Subject, limits: list[str]) -> tuple[ReviewThread, ...]:
     try:
-        return threads.review_threads(client, subject.repo, subject.pull)
+        return threads.list_review_threads(client, subject.repo, subject.pull)
     except RefusedError as refused:
         if client.named:
             raise
@@ -139,19 +139,19 @@ def _threads(client: Client, subject: Subject, limits: list[str]) -> tuple[Threa
         return ()
 
 
-def _request(
-    files: _Files, subject: Subject, thread: Thread, wish: Wish, *, comment: ThreadComment, head: str
+def _examine_request(
+    files: _Files, subject: Subject, thread: ReviewThread, wish: Wish, *, comment: ThreadComment, head: str
 ) -> ReviewRequest:
     before = files.read(thread.path, comment.original_commit.oid) if comment.original_commit else None
     kind = wish.kind
-    if kind == "named-code" and before is not None and present(wish.code, before, python=_python(thread)):
+    if kind == "named-code" and before is not None and present(wish.code, before, python=_is_python(thread)):
         # Code that was there already is what the reviewer quotes, not what they ask for.
         kind = "prose"
     request = ReviewRequest(
         url=comment.url,
         author=comment.author.login if comment.author else "ghost",
         path=thread.path,
-        lines=_lines(thread),
+        lines=_describe_lines(thread),
         kind=kind,
         resolved=thread.resolved,
         quote=wish.prose[:_QUOTE],
@@ -160,22 +160,22 @@ def _request(
     )
     if kind == "prose":
         return request
-    in_head = _look(wish, thread, before, files.read(thread.path, head))
-    in_run = _look(wish, thread, before, subject.tree(thread.path)) if subject.tree else "not-looked-at"
-    closed = closing(subject.plan, subject.kit, thread.path, wish.code) if subject.plan and subject.kit else ""
+    in_head = _look_up(wish, thread, before, files.read(thread.path, head))
+    in_run = _look_up(wish, thread, before, subject.tree(thread.path)) if subject.tree else "not-looked-at"
+    closed = find_closing(subject.plan, subject.kit, thread.path, wish.code) if subject.plan and subject.kit else ""
     return request.model_copy(update={"in_head": in_head, "in_run": in_run, "closed_by": closed})
 
 
-def _look(wish: Wish, thread: Thread, before: str | None, now: str | None) -> str:
+def _look_up(wish: Wish, thread: ReviewThread, before: str | None, now: str | None) -> str:
     if now is None:
         return "for-a-person"
     if wish.code.strip():
-        return landed(wish.code, before, now, python=_python(thread))
+        return find_landed(wish.code, before, now, python=_is_python(thread))
     old = _old_lines(thread, before)
-    return gone(old, before, now) if before is not None and old.strip() else "for-a-person"
+    return is_gone(old, before, now) if before is not None and old.strip() else "for-a-person"
 
 
-def _old_lines(thread: Thread, before: str | None) -> str:
+def _old_lines(thread: ReviewThread, before: str | None) -> str:
     """The lines that an empty suggestion would delete."""
     last = thread.original_line
     if before is None or last is None:
@@ -184,17 +184,17 @@ def _old_lines(thread: Thread, before: str | None) -> str:
     return "\n".join(before.splitlines()[first - 1 : last])
 
 
-def _python(thread: Thread) -> bool:
+def _is_python(thread: ReviewThread) -> bool:
     return thread.path.endswith((".py", ".pyi"))
 
 
-def _lines(thread: Thread) -> str:
+def _describe_lines(thread: ReviewThread) -> str:
     last = thread.original_line or thread.line
     first = thread.original_start or last
     return "" if last is None else (f"{first}-{last}" if first != last else str(last))
 
 
-def _findings(record: AuditRecord) -> Iterator[Finding]:
+def _list_findings(record: AuditRecord) -> Iterator[Finding]:
     for each in record.requests:
         if each.resolved and each.in_head == "no":
             yield _not_landed(each)

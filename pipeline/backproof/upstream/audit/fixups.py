@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from backproof.core.errors import PlanError
 from backproof.history.fixups import read_added_text
-from backproof.upstream.audit.landing import present, statements
+from backproof.upstream.audit.landing import parse_statements, present
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -14,11 +14,11 @@ if TYPE_CHECKING:
     from backproof.kit.plan import Plan
 
 
-def closing(plan: Plan, kit: Path, path: str, code: str) -> str:
+def find_closing(plan: Plan, kit: Path, path: str, code: str) -> str:
     """The id of the fix-up that puts this code into this file; '' when none does."""
     for fixup in plan.fixup:
         added = _read_added(kit / fixup.file, path)
-        if added and _does(added, code):
+        if added and _does_request(added, code):
             return fixup.id
     return ""
 
@@ -31,7 +31,7 @@ def _read_added(fixup: Path, path: str) -> str:
         return ""
 
 
-def _does(added: str, code: str) -> bool:
+def _does_request(added: str, code: str) -> bool:
     """A suggestion repeats what stands around it, so one shared statement that acts is enough."""
-    shared = set(statements(added)) & set(statements(code))
+    shared = set(parse_statements(added)) & set(parse_statements(code))
     return bool(shared) or present(added, code, python=True) or present(code, added, python=True)

@@ -10,7 +10,7 @@ from backproof.records.audit import LaterChange
 from backproof.records.proof import OtherCommit
 
 if TYPE_CHECKING:
-    from backproof.adapters.github import Client
+    from backproof.adapters.github import GitHubClient
     from backproof.adapters.github.issues import Issue
     from backproof.adapters.github.pulls import ChangedFile, Commit
 
@@ -19,7 +19,7 @@ _FOLLOWS = re.compile(
 )
 
 
-def cancelled(commits: tuple[Commit, ...], net: tuple[ChangedFile, ...]) -> tuple[OtherCommit, ...]:
+def find_cancelled(commits: tuple[Commit, ...], net: tuple[ChangedFile, ...]) -> tuple[OtherCommit, ...]:
     """Commits of which nothing is left in the pull request as a whole: another commit takes out what they bring."""
     left = {name for each in net for name in (each.filename, each.previous_filename) if name}
     found = []
@@ -38,33 +38,33 @@ def cancelled(commits: tuple[Commit, ...], net: tuple[ChangedFile, ...]) -> tupl
     return tuple(found)
 
 
-def later(client: Client, repo: str, numbers: tuple[int, ...]) -> tuple[LaterChange, ...]:
+def find_later(client: GitHubClient, repo: str, numbers: tuple[int, ...]) -> tuple[LaterChange, ...]:
     """Pull requests that name one of these: one search each."""
     found: dict[int, LaterChange] = {}
     for number in numbers:
-        for each in issues.search(client, repo, f'"{number}"', kind="pr"):
-            if each.number not in numbers and _names(each, repo, number):
-                found.setdefault(each.number, _change(each, repo, number))
+        for each in issues.search_issues(client, repo, f'"{number}"', kind="pr"):
+            if each.number not in numbers and _names_pull(each, repo, number):
+                found.setdefault(each.number, _make_change(each, repo, number))
     order = ("revert", "follow-up", "mention")
     return tuple(sorted(found.values(), key=lambda each: (order.index(each.kind), each.number)))
 
 
-def _names(issue: Issue, repo: str, number: int) -> bool:
+def _names_pull(issue: Issue, repo: str, number: int) -> bool:
     name = rf"(?:#|(?:{re.escape(repo)})#|/pull/|\(#){number}\b"
     return re.search(name, issue.text[:60_000]) is not None
 
 
-def _change(issue: Issue, repo: str, number: int) -> LaterChange:
+def _make_change(issue: Issue, repo: str, number: int) -> LaterChange:
     return LaterChange(
         number=issue.number,
         title=issue.title[:300],
         url=issue.html_url,
-        kind=_kind(issue, repo, number),
+        kind=_change_kind(issue, repo, number),
         merged=bool(issue.pull and issue.pull.merged_at),
     )
 
 
-def _kind(issue: Issue, repo: str, number: int) -> Literal["revert", "follow-up", "mention"]:
+def _change_kind(issue: Issue, repo: str, number: int) -> Literal["revert", "follow-up", "mention"]:
     text = f"{issue.title}\n{(issue.body or '')[:4000]}"
     reverts = rf"\brevert(?:s|ed)?\b[^\n]{{0,120}}(?:{re.escape(repo)})?#{number}\b"
     if re.search(reverts, text, re.IGNORECASE) or (issue.title.lower().startswith("revert") and f"#{number}" in text):

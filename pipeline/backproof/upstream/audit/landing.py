@@ -30,26 +30,26 @@ _CLOSERS = {")", "]", "}"}
 _LARGEST = 2_000_000
 
 
-def landed(code: str, before: str | None, after: str, *, python: bool) -> Landed:
+def find_landed(code: str, before: str | None, after: str, *, python: bool) -> Landed:
     """Whether `after` has the code, and has it more often than `before` (None: not known, then once is enough)."""
     known = before or ""
-    if _lines(code, after) > _lines(code, known):
+    if _find_lines(code, after) > _find_lines(code, known):
         return "exactly"
-    if _formatted(code, after, python=python) > _formatted(code, known, python=python):
+    if _find_formatted(code, after, python=python) > _find_formatted(code, known, python=python):
         return "after-formatting"
     return "no"
 
 
-def gone(code: str, before: str, after: str) -> Landed:
+def is_gone(code: str, before: str, after: str) -> Landed:
     """Whether code that was to be deleted is there less often."""
-    return "exactly" if _lines(code, after) < _lines(code, before) else "no"
+    return "exactly" if _find_lines(code, after) < _find_lines(code, before) else "no"
 
 
 def present(code: str, text: str, *, python: bool) -> bool:
-    return bool(_lines(code, text) or _formatted(code, text, python=python))
+    return bool(_find_lines(code, text) or _find_formatted(code, text, python=python))
 
 
-def _lines(code: str, text: str) -> int:
+def _find_lines(code: str, text: str) -> int:
     """How often the lines stand together in the text, indentation included."""
     wanted = [line.rstrip() for line in code.strip("\n").splitlines()]
     if not any(wanted):
@@ -58,39 +58,39 @@ def _lines(code: str, text: str) -> int:
     return sum(found[index : index + len(wanted)] == wanted for index in range(len(found) - len(wanted) + 1))
 
 
-def _formatted(code: str, text: str, *, python: bool) -> int:
+def _find_formatted(code: str, text: str, *, python: bool) -> int:
     if len(text) > _LARGEST:
         return 0
     if not python:
-        return _count(tuple(code.split()), tuple(text.split()))
-    return _statements(code, text) or _count(_tokens(code), _tokens(text))
+        return _count_runs(tuple(code.split()), tuple(text.split()))
+    return _find_statements(code, text) or _count_runs(_list_tokens(code), _list_tokens(text))
 
 
-def _statements(code: str, text: str) -> int:
+def _find_statements(code: str, text: str) -> int:
     """How often these statements follow each other in one block, compared as syntax."""
-    wanted = statements(code)
+    wanted = parse_statements(code)
     if not wanted:
         return 0
     try:
         tree = ast.parse(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return 0
-    return sum(_count(wanted, tuple(map(_dump, body))) for body in _bodies(tree))
+    return sum(_count_runs(wanted, tuple(map(_dump_statement, body))) for body in _list_bodies(tree))
 
 
-def statements(code: str) -> tuple[str, ...]:
+def parse_statements(code: str) -> tuple[str, ...]:
     """The code's statements as syntax, without layout, quotes and comments; () when it is a fragment."""
     try:
-        return tuple(map(_dump, ast.parse(dedent(code)).body))
+        return tuple(map(_dump_statement, ast.parse(dedent(code)).body))
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return ()
 
 
-def _dump(node: ast.AST) -> str:
+def _dump_statement(node: ast.AST) -> str:
     return ast.dump(node, include_attributes=False)
 
 
-def _bodies(tree: ast.AST) -> Iterator[list[ast.stmt]]:
+def _list_bodies(tree: ast.AST) -> Iterator[list[ast.stmt]]:
     for node in ast.walk(tree):
         for name in ("body", "orelse", "finalbody"):
             found = getattr(node, name, None)
@@ -98,7 +98,7 @@ def _bodies(tree: ast.AST) -> Iterator[list[ast.stmt]]:
                 yield found
 
 
-def _tokens(code: str) -> tuple[str, ...]:
+def _list_tokens(code: str) -> tuple[str, ...]:
     """The tokens of a fragment, as far as it can be read; a comma before a closing bracket is layout."""
     found: list[str] = []
     try:
@@ -113,7 +113,7 @@ def _tokens(code: str) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _count(wanted: tuple[str, ...], found: tuple[str, ...]) -> int:
+def _count_runs(wanted: tuple[str, ...], found: tuple[str, ...]) -> int:
     if not wanted:
         return 0
     size = len(wanted)

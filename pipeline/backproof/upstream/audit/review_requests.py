@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from backproof.upstream.audit.landing import statements
+from backproof.upstream.audit.landing import parse_statements
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -27,24 +27,24 @@ class Wish:
     prose: str
 
 
-def wishes(body: str) -> tuple[Wish, ...]:
+def parse_wishes(body: str) -> tuple[Wish, ...]:
     """The suggestion blocks of a comment; else the code it names; else its words."""
     text = body.replace("\r\n", "\n")[:_LONGEST]
     prose = " ".join(_HTML.sub(" ", _FENCE.sub(" ", text)).split())
     suggested = [found[3] for found in _FENCE.finditer(text) if found[2] == "suggestion"]
     if suggested:
         return tuple(Wish(kind="suggestion", code=each, prose=prose) for each in suggested[:_MOST])
-    named = dict.fromkeys(_named(text))
+    named = dict.fromkeys(_find_named(text))
     if named:
         return tuple(Wish(kind="named-code", code=each, prose=prose) for each in list(named)[:_MOST])
     return (Wish(kind="prose", code="", prose=prose),) if prose else ()
 
 
-def _named(text: str) -> Iterator[str]:
+def _find_named(text: str) -> Iterator[str]:
     """Code that does something, so that its absence says something: a bare name or path does not."""
     blocks = [found[3] for found in _FENCE.finditer(text) if found[2] in {"", "py", "python", "python3"}]
     spans = [found[1] for found in _SPAN.finditer(_FENCE.sub(" ", text))]
     for each in (*blocks, *spans):
-        dumps = statements(each)
+        dumps = parse_statements(each)
         if dumps and any(word in dump for dump in dumps for word in ("Call(", "Assign(", "AugAssign(")):
             yield each.strip("\n")

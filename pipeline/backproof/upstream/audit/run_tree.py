@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 def open_tree(ledger: Ledger, run: Run, registry: Registry) -> Callable[[str], str | None]:
     """Read files of the whole backport, by path, from the run's own object store; None for a path it lacks."""
-    loaded = loaded_run.read(ledger, run, registry)
+    loaded = loaded_run.load_run(ledger, run, registry)
     head = loaded.fixup.head if loaded.fixup else (loaded.pick.head if loaded.pick else "")
     store = Store.open(ledger.store)
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from backproof.adapters.github import comment
-from backproof.adapters.github.marker import Draft
+from backproof.adapters.github.marker import CommentDraft
 from backproof.core.errors import GitHubError, HostError
 from backproof.core.redaction import redact
 from backproof.records.publish import PublishRecord
@@ -16,7 +16,7 @@ from backproof.rundir.ledger import now
 from backproof.upstream.publish.ready import must_be_current, must_hold
 
 if TYPE_CHECKING:
-    from backproof.adapters.github import Client
+    from backproof.adapters.github import GitHubClient
     from backproof.upstream.publish.ready import Loaded
 
 Language = Literal["en", "zh"]
@@ -26,13 +26,13 @@ Language = Literal["en", "zh"]
 class Prepared:
     """What would be posted, where, and what that means for the comments that are there."""
 
-    place: comment.Place
-    draft: Draft
+    place: comment.Conversation
+    draft: CommentDraft
     author: str | None
-    intent: comment.Intent
+    intent: comment.CommentPlan
 
 
-def prepare(client: Client, loaded: Loaded, *, language: Language = "en") -> Prepared:
+def prepare_comment(client: GitHubClient, loaded: Loaded, *, language: Language = "en") -> Prepared:
     """Check everything and read everything; write nothing.
 
     Raises:
@@ -42,18 +42,18 @@ def prepare(client: Client, loaded: Loaded, *, language: Language = "en") -> Pre
     must_hold(loaded)
     pull = must_be_current(client, loaded)
     run = loaded.run
-    draft = Draft(
+    draft = CommentDraft(
         kit=run.kit,
         branch=run.settings.branch,
         device=run.settings.device,
         run=run.id,
         started=run.started,
-        text=render.comment(loaded.story, loaded.plan, language=language),
+        text=render.render_comment(loaded.story, loaded.plan, language=language),
     )
     _must_be_postable(draft.body)
-    place = comment.Place(repo=loaded.plan.upstream.repo, number=pull.number)
-    author = client.viewer()
-    return Prepared(place=place, draft=draft, author=author, intent=comment.intend(client, place, draft, author))
+    place = comment.Conversation(repo=loaded.plan.upstream.repo, number=pull.number)
+    author = client.get_login()
+    return Prepared(place=place, draft=draft, author=author, intent=comment.plan_comment(client, place, draft, author))
 
 
 def _must_be_postable(body: str) -> None:
@@ -72,7 +72,7 @@ def _must_be_postable(body: str) -> None:
         )
 
 
-def publish(client: Client, prepared: Prepared) -> PublishRecord:
+def post_comment(client: GitHubClient, prepared: Prepared) -> PublishRecord:
     """Post it, and return what the run folder should keep of it.
 
     Raises:
@@ -85,7 +85,7 @@ def publish(client: Client, prepared: Prepared) -> PublishRecord:
             why="GitHub takes comments from somebody only",
             next_step="set GH_TOKEN to a token with `pull-requests: write` on that repository",
         )
-    posted = comment.carry_out(client, prepared.place, prepared.draft, prepared.author)
+    posted = comment.carry_out_plan(client, prepared.place, prepared.draft, prepared.author)
     return PublishRecord(
         repo=prepared.place.repo,
         pull=prepared.place.number,

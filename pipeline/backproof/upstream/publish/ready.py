@@ -12,16 +12,17 @@ from typing import TYPE_CHECKING
 from backproof.adapters.github import pulls
 from backproof.core.errors import HostError, NeedsReview, PlanError
 from backproof.core.model import Outcome
-from backproof.core.plural import are, counted
-from backproof.kit import plan
+from backproof.core.plural import format_count, is_or_are
+from backproof.devices import DEVICES
+from backproof.kit.loader import load_plan
 from backproof.rundir import loaded_run, subject
 from backproof.rundir.ledger import RUN_FILE, Ledger
 from backproof.verdict import run_verdict
 from backproof.verdict.sentences import HEADLINES
 
 if TYPE_CHECKING:
-    from backproof.adapters.github import Client
-    from backproof.adapters.github.pulls import Pull
+    from backproof.adapters.github import GitHubClient
+    from backproof.adapters.github.pulls import PullRequest
     from backproof.kit.plan import Plan
     from backproof.records.proof import Run
     from backproof.rundir.loaded_run import LoadedRun
@@ -46,7 +47,7 @@ class Loaded:
         return self.story.run
 
 
-def load(folder: Path, registry: Registry, kit: Path | None = None) -> Loaded:
+def load_publishable(folder: Path, registry: Registry, kit: Path | None = None) -> Loaded:
     """Read a run folder and judge it again.
 
     Args:
@@ -58,19 +59,19 @@ def load(folder: Path, registry: Registry, kit: Path | None = None) -> Loaded:
         PlanError: no run of this version is there, or it is of another kit.
     """
     ledger = Ledger(folder)
-    said = _run(ledger)
-    the_plan = plan.load(kit or Path(said.settings.kit))
+    said = _read_run(ledger)
+    the_plan = load_plan(kit or Path(said.settings.kit), DEVICES)
     subject.must_be_of_kit(folder, said, the_plan.id)
-    told = loaded_run.read(ledger, loaded_run.before_report(said, registry), registry)
+    told = loaded_run.load_run(ledger, loaded_run.before_report(said, registry), registry)
     return Loaded(
         ledger=ledger,
         plan=the_plan,
-        story=replace(told, run=run_verdict.as_left(said, run_verdict.judged(told))),
+        story=replace(told, run=run_verdict.as_left(said, run_verdict.judge_run(told))),
         said=said,
     )
 
 
-def _run(ledger: Ledger) -> Run:
+def _read_run(ledger: Ledger) -> Run:
     path = ledger.folder / RUN_FILE
     if path.is_file() and path.stat().st_size > _LARGEST:
         raise PlanError(f"{path}: too large", why=f"it has more than {_LARGEST} bytes", next_step="make the run again")
@@ -87,7 +88,7 @@ def must_hold(loaded: Loaded) -> None:
     run, said = loaded.run, loaded.said
     if altered := sorted(loaded.story.altered):
         raise HostError(
-            f"{loaded.ledger.folder}: {counted(len(altered), 'evidence file')} {are(len(altered))} not what the run recorded",
+            f"{loaded.ledger.folder}: {format_count(len(altered), 'evidence file')} {is_or_are(len(altered))} not what the run recorded",
             why=f"missing, or with another hash: {', '.join(altered[:5])}",
             next_step="bring the run folder over whole, or make the run again",
         )
@@ -95,7 +96,7 @@ def must_hold(loaded: Loaded) -> None:
         raise HostError(
             f"{loaded.ledger.folder}: run.json says level {said.level}, its evidence carries {run.level}",
             why="a level needs evidence of its own kind, from the same host and boot as the results",
-            next_step="run `backproof report --run` on the folder, and look at what it says is not established",
+            next_step="run `backproof run RUN --only report` on the folder, and look at what it says is not established",
         )
     if run.outcome not in _SAYABLE:
         raise NeedsReview(
@@ -105,7 +106,7 @@ def must_hold(loaded: Loaded) -> None:
         )
 
 
-def must_be_current(client: Client, loaded: Loaded) -> Pull:
+def must_be_current(client: GitHubClient, loaded: Loaded) -> PullRequest:
     """The branch and the pull request are still those that the run is about.
 
     Raises:
@@ -119,14 +120,14 @@ def must_be_current(client: Client, loaded: Loaded) -> Pull:
             why="[upstream] pull is where the comment would go",
             next_step="add it to plan.toml",
         )
-    pull = pulls.pull(client, upstream.repo, upstream.pull)
+    pull = pulls.get_pull(client, upstream.repo, upstream.pull)
     _open_to_us(pull)
     _on_the_tip(client, loaded)
     _its_commits(client, loaded, upstream.pull)
     return pull
 
 
-def _open_to_us(pull: Pull) -> None:
+def _open_to_us(pull: PullRequest) -> None:
     # A closed backport needs no proof any more; a merged one still does: it is what people run.
     closed = pull.state == "closed" and not pull.merged
     if pull.locked or closed:
@@ -137,7 +138,7 @@ def _open_to_us(pull: Pull) -> None:
         )
 
 
-def _on_the_tip(client: Client, loaded: Loaded) -> None:
+def _on_the_tip(client: GitHubClient, loaded: Loaded) -> None:
     pick = loaded.story.pick
     if pick is None:
         raise HostError(
@@ -145,7 +146,7 @@ def _on_the_tip(client: Client, loaded: Loaded) -> None:
             why="there is no pick/pick.json that holds",
             next_step="make the run again",
         )
-    tip = pulls.branch_tip(client, loaded.plan.upstream.repo, pick.branch)
+    tip = pulls.get_branch_tip(client, loaded.plan.upstream.repo, pick.branch)
     if tip != pick.base:
         raise NeedsReview(
             f"{pick.branch} is at {tip[:12]}, this run is of {pick.base[:12]}",
@@ -154,16 +155,16 @@ def _on_the_tip(client: Client, loaded: Loaded) -> None:
         )
 
 
-def _its_commits(client: Client, loaded: Loaded, number: int) -> None:
+def _its_commits(client: GitHubClient, loaded: Loaded, number: int) -> None:
     """What was picked is upstream's, not somebody's reconstruction, and still part of a pull request of the plan."""
     upstream = loaded.plan.upstream
     picked = loaded.story.pick.commits if loaded.story.pick else ()
-    known = {each.sha for each in pulls.commits(client, upstream.repo, number)}
+    known = {each.sha for each in pulls.list_commits(client, upstream.repo, number)}
     unknown = [each.source for each in picked if each.source not in known]
     if unknown and upstream.original_pull:
-        original = pulls.pull(client, upstream.repo, upstream.original_pull)
+        original = pulls.get_pull(client, upstream.repo, upstream.original_pull)
         known |= {original.merge_commit_sha or ""}
-        known |= {each.sha for each in pulls.commits(client, upstream.repo, upstream.original_pull)}
+        known |= {each.sha for each in pulls.list_commits(client, upstream.repo, upstream.original_pull)}
         unknown = [each for each in unknown if each not in known]
     if unknown:
         raise NeedsReview(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from backproof.core.model import Evidence, Finding, Outcome
-from backproof.core.plural import are, counted, every
+from backproof.core.plural import format_all, format_count, is_or_are
 from backproof.install.overlay.journal import NOT_A_FILE
 from backproof.records.proof import Claim
 
@@ -15,7 +15,9 @@ if TYPE_CHECKING:
     from backproof.records.proof import InstalledFile
 
 
-def complete(files: Sequence[InstalledFile], found: dict[str, str | None], *, evidence: tuple[Evidence, ...]) -> Claim:
+def judge_complete(
+    files: Sequence[InstalledFile], found: dict[str, str | None], *, evidence: tuple[Evidence, ...]
+) -> Claim:
     """Compare each installed file with the blob of the fixed tree.
 
     Args:
@@ -23,25 +25,29 @@ def complete(files: Sequence[InstalledFile], found: dict[str, str | None], *, ev
         found: SHA-256 of what is there now, by path in the repository (None: absent).
         evidence: where `found` is written down.
     """
-    findings = tuple(_missing(each, found[each.path]) for each in files if found[each.path] != each.after)
+    findings = tuple(_describe_missing(each, found[each.path]) for each in files if found[each.path] != each.after)
     outcome = Outcome.FAIL if findings else Outcome.PASS if files else Outcome.ERROR
     return Claim(
-        name="complete", sentence=_sentence(files, findings), outcome=outcome, findings=findings, evidence=evidence
+        name="complete",
+        sentence=_write_sentence(files, findings),
+        outcome=outcome,
+        findings=findings,
+        evidence=evidence,
     )
 
 
-def _sentence(files: Sequence[InstalledFile], findings: tuple[Finding, ...]) -> str:
+def _write_sentence(files: Sequence[InstalledFile], findings: tuple[Finding, ...]) -> str:
     if not files:
         return "no file of the patch is installed: nothing can be told"
     if findings:
         lack = "lacks" if len(findings) == 1 else "lack"
         where = ", ".join(each.where for each in findings)
-        return f"{len(findings)} of {counted(len(files), 'file')} {lack} the patch: {where}"
+        return f"{len(findings)} of {format_count(len(files), 'file')} {lack} the patch: {where}"
     alike = "equal to its git blob" if len(files) == 1 else "each equal to its git blob"
-    return f"{every(len(files), 'file')} of the patch {are(len(files))} installed, {alike}"
+    return f"{format_all(len(files), 'file')} of the patch {is_or_are(len(files))} installed, {alike}"
 
 
-def _missing(file: InstalledFile, found: str | None) -> Finding:
+def _describe_missing(file: InstalledFile, found: str | None) -> Finding:
     if found is None:
         text = f"{file.installed} is missing"
     elif file.after is None:

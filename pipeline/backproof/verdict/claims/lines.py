@@ -34,21 +34,21 @@ def changed_lines(before: bytes | None, after: bytes) -> ChangedLines:
         line + 1 for kind, _, _, first, end in matcher.get_opcodes() if kind != "equal" for line in range(first, end)
     )
     tree = ast.parse(after)
-    executable = changed & frozenset(_lines(compile(tree, "<patched>", "exec", dont_inherit=True)))
-    spans = list(_spans(tree))
+    executable = changed & frozenset(_list_lines(compile(tree, "<patched>", "exec", dont_inherit=True)))
+    spans = list(_list_spans(tree))
     return ChangedLines(
         changed=changed, executable=executable, statement={line: _span_of(line, spans) for line in executable}
     )
 
 
-def _lines(code: CodeType) -> Iterator[int]:
+def _list_lines(code: CodeType) -> Iterator[int]:
     yield from (line for _, _, line in code.co_lines() if line)
     for each in code.co_consts:
         if isinstance(each, CodeType):
-            yield from _lines(each)
+            yield from _list_lines(each)
 
 
-def _spans(tree: ast.AST) -> Iterator[range]:
+def _list_spans(tree: ast.AST) -> Iterator[range]:
     """The lines of each statement; of a compound one only its head, for its body can stay unreached."""
     for node in ast.walk(tree):
         if isinstance(node, ast.stmt):

@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from backproof.core.model import Evidence, Finding, Outcome
-from backproof.core.plural import every
+from backproof.core.plural import format_all
 from backproof.records.proof import Claim
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from backproof.install.interpreter import Copy, ModuleFacts, ProbeFacts
+    from backproof.install.interpreter import ModuleCopy, ModuleFacts, ProbeFacts
 
 _ORDINARY_LOADERS = ("SourceFileLoader", "zipimporter")
 
@@ -26,7 +26,7 @@ class Wanted:
     sha256: str | None
 
 
-def loaded(
+def judge_loaded(
     facts: ProbeFacts, wanted: dict[str, Wanted], *, more: Sequence[Finding], evidence: tuple[Evidence, ...]
 ) -> Claim:
     """Judge what the probe found of every module of the patch.
@@ -38,85 +38,99 @@ def loaded(
         evidence: the probe's answer.
     """
     order = {entry: place for place, entry in enumerate(dict.fromkeys(each.entry for each in facts.path))}
-    findings = [found for each in facts.modules for found in _module(each, wanted[each.name], order)]
+    findings = [found for each in facts.modules for found in _check_module(each, wanted[each.name], order)]
     # A parent package is met on the way to each of its modules: said once.
-    findings = list({(each.severity, each.text): each for each in (*findings, *_distributions(facts), *more)}.values())
+    findings = list(
+        {(each.severity, each.text): each for each in (*findings, *_check_distributions(facts), *more)}.values()
+    )
     bad = [each for each in findings if each.severity == "fail"]
     outcome = Outcome.FAIL if bad else Outcome.PASS if facts.modules else Outcome.ERROR
     return Claim(
         name="loaded",
-        sentence=_sentence(len(facts.modules), bad),
+        sentence=_write_sentence(len(facts.modules), bad),
         outcome=outcome,
         findings=tuple(findings),
         evidence=evidence,
     )
 
 
-def _sentence(count: int, bad: list[Finding]) -> str:
+def _write_sentence(count: int, bad: list[Finding]) -> str:
     if bad:
         return f"not the patched code would be loaded: {bad[0].text}"
     if not count:
         return "the patch has no module that could be loaded: nothing can be told"
-    return f"{every(count, 'module')} of the patch would be loaded from the patched files"
+    return f"{format_all(count, 'module')} of the patch would be loaded from the patched files"
 
 
-def _module(facts: ModuleFacts, wanted: Wanted, order: dict[str, int]) -> Iterator[Finding]:
-    yield from (_warning(facts, text) for text in facts.problems)
+def _check_module(facts: ModuleFacts, wanted: Wanted, order: dict[str, int]) -> Iterator[Finding]:
+    yield from (_make_warning(facts, text) for text in facts.problems)
     winner = facts.winner
     if wanted.sha256 is None:
         if winner is not None:
-            yield _fail(facts, f"the patch deletes {facts.name}, but {_copy(winner)} would still be loaded")
+            yield _make_failure(
+                facts, f"the patch deletes {facts.name}, but {_describe_copy(winner)} would still be loaded"
+            )
         return
     if winner is None:
-        yield _fail(facts, f"{facts.name} would not be found by the import system")
+        yield _make_failure(facts, f"{facts.name} would not be found by the import system")
         return
-    yield from _winner(facts, winner, wanted, wanted.sha256)
+    yield from _check_winner(facts, winner, wanted, wanted.sha256)
     for other in facts.others:
-        yield from _other(facts, other, winner, wanted, order)
+        yield from _check_others(facts, other, winner, wanted, order)
 
 
-def _winner(facts: ModuleFacts, winner: Copy, wanted: Wanted, sha256: str) -> Iterator[Finding]:
+def _check_winner(facts: ModuleFacts, winner: ModuleCopy, wanted: Wanted, sha256: str) -> Iterator[Finding]:
     here = winner.origin == wanted.installed
     if winner.sha256 != sha256:
         why = "is not the patched file" if here else f"shadows the patched file {wanted.installed}"
-        yield _fail(facts, f"{_copy(winner)} {why} (SHA-256 {winner.sha256[:12]}, the patch has {sha256[:12]})")
+        yield _make_failure(
+            facts, f"{_describe_copy(winner)} {why} (SHA-256 {winner.sha256[:12]}, the patch has {sha256[:12]})"
+        )
     elif not here:
-        yield _warning(facts, f"the patched content would be loaded from elsewhere: {_copy(winner)}")
+        yield _make_warning(facts, f"the patched content would be loaded from elsewhere: {_describe_copy(winner)}")
     if facts.loaded and facts.loaded != winner.origin:
-        yield _fail(facts, f"{facts.loaded} is loaded already when the interpreter starts, before {winner.origin}")
+        yield _make_failure(
+            facts, f"{facts.loaded} is loaded already when the interpreter starts, before {winner.origin}"
+        )
     if winner.loader.rpartition(".")[2] not in _ORDINARY_LOADERS:
-        yield _warning(facts, f"{winner.origin} is loaded by {winner.loader}, which may change its code")
-    yield from _compiled(facts, winner)
+        yield _make_warning(facts, f"{winner.origin} is loaded by {winner.loader}, which may change its code")
+    yield from _check_compiled(facts, winner)
 
 
-def _compiled(facts: ModuleFacts, winner: Copy) -> Iterator[Finding]:
+def _check_compiled(facts: ModuleFacts, winner: ModuleCopy) -> Iterator[Finding]:
     cached = winner.cached
     if cached is None or not cached.used:
         return
     if not cached.same:
-        yield _fail(
+        yield _make_failure(
             facts, f"{cached.path} ({cached.kind}; {cached.why}) would run instead of {winner.origin}: it is other code"
         )
     elif cached.kind == "unchecked-hash":
         yield Finding(severity="note", text=f"{cached.path} is never compared with its source; it is equal now")
 
 
-def _other(facts: ModuleFacts, other: Copy, winner: Copy, wanted: Wanted, order: dict[str, int]) -> Iterator[Finding]:
+def _check_others(
+    facts: ModuleFacts, other: ModuleCopy, winner: ModuleCopy, wanted: Wanted, order: dict[str, int]
+) -> Iterator[Finding]:
     """A copy that loses. Before the winner on sys.path it loses by an accident of its parents: that is no proof."""
     ahead = order.get(other.entry, len(order)) < order.get(winner.entry, len(order))
     if ahead and other.sha256 != wanted.sha256:
-        yield _fail(
+        yield _make_failure(
             facts,
-            f"{_copy(other)} stands before the patched file on sys.path with other code; "
+            f"{_describe_copy(other)} stands before the patched file on sys.path with other code; "
             "it loses only because a folder above it has no __init__.py",
         )
     elif ahead:
-        yield _warning(facts, f"{_copy(other)} stands before the patched file on sys.path, with the same code")
+        yield _make_warning(
+            facts, f"{_describe_copy(other)} stands before the patched file on sys.path, with the same code"
+        )
     else:
-        yield Finding(severity="note", text=f"another copy that is not loaded: {_copy(other)}", where=facts.path)
+        yield Finding(
+            severity="note", text=f"another copy that is not loaded: {_describe_copy(other)}", where=facts.path
+        )
 
 
-def _distributions(facts: ProbeFacts) -> Iterator[Finding]:
+def _check_distributions(facts: ProbeFacts) -> Iterator[Finding]:
     if len(facts.distributions) > 1:
         listed = ", ".join(f"{each.version} in {each.location}" for each in facts.distributions)
         yield Finding(
@@ -127,14 +141,14 @@ def _distributions(facts: ProbeFacts) -> Iterator[Finding]:
             yield Finding(severity="warning", text=f"an editable installation of {each.origin or each.location}")
 
 
-def _copy(copy: Copy) -> str:
+def _describe_copy(copy: ModuleCopy) -> str:
     by = {"finder": "by the finder ", "PYTHONPATH": "from PYTHONPATH ", ".pth line": "by a line of "}.get(copy.kind)
     return f"{copy.origin} ({by}{copy.detail})" if by else f"{copy.origin} ({copy.kind})"
 
 
-def _fail(facts: ModuleFacts, text: str) -> Finding:
+def _make_failure(facts: ModuleFacts, text: str) -> Finding:
     return Finding(severity="fail", text=text, where=facts.path)
 
 
-def _warning(facts: ModuleFacts, text: str) -> Finding:
+def _make_warning(facts: ModuleFacts, text: str) -> Finding:
     return Finding(severity="warning", text=text, where=facts.path)

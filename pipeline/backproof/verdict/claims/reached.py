@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
 from backproof.core.model import Evidence, Finding, Outcome, Record
-from backproof.core.plural import are, counted, every
+from backproof.core.plural import format_all, format_count, is_or_are
 from backproof.records.proof import Claim
 from backproof.verdict.claims.lines import changed_lines
 
@@ -54,13 +54,13 @@ class Seen:
     lines: dict[str, set[int]] = field(default_factory=dict)
     launches: list[Launch] = field(default_factory=list)
 
-    def add(self, result: CheckResult) -> None:
+    def add_result(self, result: CheckResult) -> None:
         for file, lines in result.reached.items():
             self.lines.setdefault(file, set()).update(lines)
         self.launches.extend(result.launches)
 
 
-def reach(subjects: Iterable[Subject], seen: Seen, *, checks: Sequence[str], same_python: bool) -> ReachRecord:
+def compute_reach(subjects: Iterable[Subject], seen: Seen, *, checks: Sequence[str], same_python: bool) -> ReachRecord:
     """How each changed line of code was reached.
 
     Args:
@@ -81,19 +81,19 @@ def reach(subjects: Iterable[Subject], seen: Seen, *, checks: Sequence[str], sam
             without_code.append(subject.path)
         for line in sorted(changed.executable):
             around = frozenset({line}) if same_python else changed.statement[line]
-            lines.append(LineReach(path=subject.path, line=line, way=_way(subject, line, around, seen)))
+            lines.append(LineReach(path=subject.path, line=line, way=_find_way(subject, line, around, seen)))
     return ReachRecord(
         checks=tuple(checks), lines=tuple(lines), without_code=tuple(without_code), unreadable=tuple(unreadable)
     )
 
 
-def _way(subject: Subject, line: int, around: frozenset[int], seen: Seen) -> Way:
+def _find_way(subject: Subject, line: int, around: frozenset[int], seen: Seen) -> Way:
     if around & seen.lines.get(subject.installed, set()):
         return "executed"
-    return "launched" if any(_launched(subject, line, each) for each in seen.launches) else "not reached"
+    return "launched" if any(_is_launched(subject, line, each) for each in seen.launches) else "not reached"
 
 
-def _launched(subject: Subject, line: int, launch: Launch) -> bool:
+def _is_launched(subject: Subject, line: int, launch: Launch) -> bool:
     """Coverage cannot see into a compiled kernel; the hash of the source that was compiled stands for its lines."""
     if launch.file != subject.installed or not launch.first_line <= line <= launch.last_line or not launch.count:
         return False
@@ -101,7 +101,7 @@ def _launched(subject: Subject, line: int, launch: Launch) -> bool:
     return hashlib.sha256(text).hexdigest() == launch.source_sha256
 
 
-def claim(record: ReachRecord, *, evidence: tuple[Evidence, ...]) -> Claim:
+def judge_reached(record: ReachRecord, *, evidence: tuple[Evidence, ...]) -> Claim:
     """FAIL names every changed line that no check reached; nothing to reach is no pass."""
     ways = Counter(each.way for each in record.lines)
     findings = [
@@ -116,24 +116,24 @@ def claim(record: ReachRecord, *, evidence: tuple[Evidence, ...]) -> Claim:
         Finding(severity="note", text="the patch leaves no changed line with code there", where=each)
         for each in record.without_code
     ]
-    outcome, sentence = _verdict(record, ways)
+    outcome, sentence = _judge_lines(record, ways)
     return Claim(name="reached", sentence=sentence, outcome=outcome, findings=tuple(findings), evidence=evidence)
 
 
-def _verdict(record: ReachRecord, ways: Counter[Way]) -> tuple[Outcome, str]:
+def _judge_lines(record: ReachRecord, ways: Counter[Way]) -> tuple[Outcome, str]:
     total, checks = len(record.lines), ", ".join(record.checks)
     if ways["not reached"]:
         missed = [f"{each.path}:{each.line}" for each in record.lines if each.way == "not reached"]
         listed = ", ".join(missed[:8]) + (f" and {len(missed) - 8} more" if len(missed) > 8 else "")
         return (
             Outcome.FAIL,
-            f"{len(missed)} of {counted(total, 'changed line')} of code {are(len(missed))} not reached by {checks}: {listed}",
+            f"{len(missed)} of {format_count(total, 'changed line')} of code {is_or_are(len(missed))} not reached by {checks}: {listed}",
         )
     if record.unreadable:
         return Outcome.ERROR, f"the changed lines cannot be told: {record.unreadable[0]}"
     if not total:
         return Outcome.INCONCLUSIVE, "the patch changes no line of code that could be reached"
     return Outcome.PASS, (
-        f"{every(total, 'changed line')} of code {are(total)} reached by {checks}: {ways['executed']} executed, "
+        f"{format_all(total, 'changed line')} of code {is_or_are(total)} reached by {checks}: {ways['executed']} executed, "
         f"{ways['launched']} in kernels launched from the same source"
     )
