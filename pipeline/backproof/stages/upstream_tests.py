@@ -16,6 +16,7 @@ from backproof.records.upstream_tests import UpstreamRecord
 from backproof.upstream_tests import compare
 from backproof.upstream_tests.arm import ArmJob, run_arm
 from backproof.upstream_tests.worker import TestJob
+from backproof.verdict.endings import RULES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -39,6 +40,7 @@ def inputs(ctx: Context) -> Mapping[str, Any]:
     fixed = ctx.require_record(FixupRecord)
     installed = ctx.require_record(InstallRecord)
     return {
+        "rules": RULES,
         "tree": fixed.head_tree,
         "target": installed.model_dump(mode="json", exclude={"held"}),
         "python": ctx.settings.python,
