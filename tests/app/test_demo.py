@@ -26,23 +26,23 @@ def _kit(tmp_path: Path, device: str, *, emulator: bool = False) -> Path:
 
 def test_a_kit_with_operator_models_runs_on_the_emulator(tmp_path: Path) -> None:
     kit = _kit(tmp_path, "plain", emulator=True)
-    assert demo.device_of(load_plan(kit, DEVICES), kit) == "emulator"
+    assert demo.choose_device(load_plan(kit, DEVICES), kit) == "emulator"
 
 
 def test_a_kit_for_a_plain_cpu_runs_there(tmp_path: Path) -> None:
     kit = _kit(tmp_path, "cpu")
-    assert demo.device_of(load_plan(kit, DEVICES), kit) == "cpu"
+    assert demo.choose_device(load_plan(kit, DEVICES), kit) == "cpu"
 
 
 def test_operators_that_no_check_uses_do_not_choose_the_device(tmp_path: Path) -> None:
     kit = _kit(tmp_path, "cpu", emulator=True)
-    assert demo.device_of(load_plan(kit, DEVICES), kit) == "cpu"
+    assert demo.choose_device(load_plan(kit, DEVICES), kit) == "cpu"
 
 
 def test_a_kit_for_hardware_only_is_refused_before_anything_is_made(tmp_path: Path) -> None:
     kit = _kit(tmp_path, "ascend")
     with pytest.raises(PlanError, match="without hardware"):
-        demo.device_of(load_plan(kit, DEVICES), kit)
+        demo.choose_device(load_plan(kit, DEVICES), kit)
 
 
 def test_a_series_is_found_from_a_folder_named_from_here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

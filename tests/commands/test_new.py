@@ -71,7 +71,7 @@ def test_the_operators_of_a_new_kit_are_such_that_the_emulator_takes_them(upstre
     script = (
         "from types import SimpleNamespace\nfrom backproof_target import kit_operators\n"
         "asked = SimpleNamespace(file='patches/5/operators.py', model='plain', options={})\n"
-        "print(kit_operators.load(asked).record())"
+        "print(kit_operators.load_operators(asked).record())"
     )
     env = {**os.environ, "PYTHONPATH": str(Path(backproof.__file__).parent / "target")}
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False, env=env)

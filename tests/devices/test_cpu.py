@@ -86,7 +86,7 @@ def test_no_inventory_lifts_it_above_level_2(tmp_path: Path) -> None:
     same = told.validate.model_copy(update={"device_facts": facts})
     assert not run_verdict.inventory_holds(DeviceInventory.model_validate({"device": "cpu", **facts}), same)
     assert run_verdict.summarise_run(folder.run, folder.ledger, REGISTRY).level == Level.EMULATED
-    assert devices.get("cpu").LEVEL is Level.EMULATED
+    assert devices.get_device("cpu").LEVEL is Level.EMULATED
 
 
 def test_the_comment_never_calls_it_emulated(tmp_path: Path) -> None:

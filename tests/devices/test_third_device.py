@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from backproof.app.demo import device_of
+from backproof.app.demo import choose_device
 from backproof.cli import cli
 from backproof.core.errors import PlanError
 from backproof.core.level import Level
@@ -222,7 +222,7 @@ def test_merge_joins_its_run(loopback: Proof) -> None:
 
 
 def test_the_demo_chooses_it(loopback: Proof) -> None:
-    assert device_of(load_plan(loopback.job.kit, DEVICES), loopback.job.kit) == LOOPBACK.NAME
+    assert choose_device(load_plan(loopback.job.kit, DEVICES), loopback.job.kit) == LOOPBACK.NAME
 
 
 @pytest.mark.parametrize(

@@ -31,17 +31,24 @@ from stories import proved
 if TYPE_CHECKING:
     from backproof.records.proof import Run
 
-ROWS = {
-    "newer": ("2.10.0.post7", "2.10.0.post4"),
-    "older": ("26.0.RC1", "26.1.1"),
-    "same": ("0.30.rc2", "0.30.0rc2"),
-    "different": ("main", "1.0"),
-}
+ROWS = [
+    ("newer", "2.10.0.post7", "2.10.0.post4"),
+    ("newer", "8.0.RC3.10", "8.0.RC3"),
+    ("newer", "8.0.RC3.10", "8.0.RC3.9"),
+    ("newer", "8.0.RC3", "8.0.0.alpha001"),
+    ("newer", "1.0.T53", "1.0.T9"),
+    ("older", "26.0.RC1", "26.1.1"),
+    ("older", "8.0.RC3.10", "8.0.0"),
+    ("same", "0.30.rc2", "0.30.0rc2"),
+    ("same", "v2.10+cpu", "2.10.0"),
+    ("same", "main", "main"),
+    ("different", "main", "1.0"),
+    ("different", "1.0", "V100R001C83SPC001"),
+]
 
 
-@pytest.mark.parametrize("verdict", ROWS)
-def test_verdicts(verdict: str) -> None:
-    have, want = ROWS[verdict]
+@pytest.mark.parametrize(("verdict", "have", "want"), ROWS)
+def test_verdicts(verdict: str, have: str, want: str) -> None:
     (row,) = baseline.compare_versions([Reading(name="torch-npu", value=have)], {"torch_npu": want})
     assert row.verdict == verdict
 

@@ -24,11 +24,11 @@ META: dict[str, str | bytes | None] = {
 TEST: dict[str, str | bytes | None] = {"tests/test_conv.py": "", "CHANGES.md": "fixed\n"}
 SUBJECT = "Fix the answer (#4) (#5)"
 ASKED = {
-    "claim = what the check shows": 'claim = "the answer is the right one"',
+    "claim = the claim that the check shows": 'claim = "the answer is the right one"',
     'base = "fault:<kind>" or "fail", pick and fixed = "pass"': 'base = "fail"\npick = "pass"\nfixed = "pass"',
     "repo = owner/name of upstream": 'repo = "example/project"',
-    "distribution = what the package index calls it": 'distribution = "demo"',
-    "meaning = what this model of the operators does": 'meaning = "nothing is modelled"',
+    "distribution = its name on the package index": 'distribution = "demo"',
+    "meaning = the behaviour of this model of the operators": 'meaning = "nothing is modelled"',
 }
 """What a person answers to the lines that say `# fill in: `, where the key is one that the plan cannot be without."""
 
@@ -50,7 +50,7 @@ def history(folder: Path) -> Repository:
 
 
 def read(upstream: Repository, *names: str, branch: str = "releases/v1") -> scaffold.Facts:
-    return scaffold.from_commits(str(upstream.folder), names or ("HEAD",), branch)
+    return scaffold.read_commits(str(upstream.folder), names or ("HEAD",), branch)
 
 
 def fix(upstream: Repository) -> str:
@@ -73,7 +73,9 @@ def test_what_the_repository_says_is_filled_in(upstream: Repository, tmp_path: P
     upstream.git("remote", "add", "origin", "https://me:secret@github.com/me/fork.git")
     upstream.git("remote", "add", "upstream", "git@github.com:example/project.git")
     before = picture(upstream.folder)
-    made = scaffold.write(read(upstream, fix(upstream)[:10]), tmp_path / "kit", scaffold.choose(device="cpu"))
+    made = scaffold.write_kit(
+        read(upstream, fix(upstream)[:10]), tmp_path / "kit", scaffold.check_choices(device="cpu")
+    )
     assert picture(upstream.folder) == before, "the repository is only read"
     fill(tmp_path / "kit", {key for key, _ in made.to_fill})
     found = load_plan(tmp_path / "kit", DEVICES)
@@ -97,7 +99,7 @@ def test_only_what_is_named_is_missing(upstream: Repository, tmp_path: Path, dev
     else:
         upstream.switch("releases/v1", "releases/v1")
         upstream.commit("no name", dict.fromkeys(META))
-    made = scaffold.write(read(upstream, fix(upstream)), tmp_path / "kit", scaffold.choose(device=device))
+    made = scaffold.write_kit(read(upstream, fix(upstream)), tmp_path / "kit", scaffold.check_choices(device=device))
     keys = {key for key, _ in made.to_fill}
     with pytest.raises(PlanError) as caught:
         load_plan(tmp_path / "kit", DEVICES)
@@ -142,21 +144,25 @@ def _run(job: PlainJob, out: str) -> dict[str, object]:
 def test_a_release_becomes_the_target(upstream: Repository, tmp_path: Path) -> None:
     facts = read(upstream, fix(upstream))
     texts = {
-        device: tomllib.loads(scaffold.plan_text(facts, scaffold.choose(device=device, release="demo==1.0")))
+        device: tomllib.loads(
+            scaffold.build_plan_text(facts, scaffold.check_choices(device=device, release="demo==1.0"))
+        )
         for device in DEVICES
     }
     packages = {device: text["target"]["packages"] for device, text in texts.items()}
     assert packages["cpu"] == ["setuptools==84.2.1", "setuptools-scm==10.3.4", "wheel==0.48.0"]
     assert packages["emulator"] == ["torch==2.13.0", "numpy==2.4.6", *packages["cpu"]]
     assert texts["cpu"]["target"]["requirement"] == "demo==1.0"
-    assert "cmake" in scaffold.plan_text(facts, scaffold.choose(device="cpu", release="demo==1.0"))
-    assert "target" not in tomllib.loads(scaffold.plan_text(facts, scaffold.choose(device="cpu")))
+    assert "cmake" in scaffold.build_plan_text(facts, scaffold.check_choices(device="cpu", release="demo==1.0"))
+    assert "target" not in tomllib.loads(scaffold.build_plan_text(facts, scaffold.check_choices(device="cpu")))
 
 
 def test_the_release_names_the_distribution_where_the_branch_does_not(upstream: Repository) -> None:
     upstream.switch("releases/v1", "releases/v1")
     upstream.commit("no name", dict.fromkeys(META))
-    text = scaffold.plan_text(read(upstream, fix(upstream)), scaffold.choose(device="cpu", release="De_mo==1.0"))
+    text = scaffold.build_plan_text(
+        read(upstream, fix(upstream)), scaffold.check_choices(device="cpu", release="De_mo==1.0")
+    )
     assert tomllib.loads(text)["install"]["distribution"] == "de-mo"
 
 
@@ -165,7 +171,7 @@ def test_several_commits_of_no_one_pull_request(upstream: Repository, tmp_path: 
     facts = read(upstream, fix(upstream) + "^", second, second[:12])
     assert (facts.title, facts.pull, len(facts.wanted)) == ("Fix the answer", None, 2)
     assert "src/demo/ops/other.py" in facts.modules
-    text = scaffold.plan_text(facts, scaffold.choose())
+    text = scaffold.build_plan_text(facts, scaffold.check_choices())
     assert tomllib.loads(text)["id"] == facts.wanted[0][:12]
     assert "# fill in" in text.partition("[pick]")[0]
 
@@ -207,18 +213,18 @@ def test_a_commit_whose_parent_a_shallow_clone_hides_says_nothing(upstream: Repo
 @pytest.mark.parametrize("choice", [{"identity": "../x"}, {"identity": "a" * 101}, {"identity": "Ä"}])
 def test_an_id_is_a_name_and_no_path(choice: dict[str, str]) -> None:
     with pytest.raises(PlanError, match="id"):
-        scaffold.choose(**choice)
+        scaffold.check_choices(**choice)
 
 
 @pytest.mark.parametrize("release", ["demo", "demo>=1", "demo==1.*", "demo==1 --index-url=x", "-e.==1", "demo==1\n"])
 def test_a_release_is_pinned(release: str) -> None:
     with pytest.raises(PlanError, match="pin"):
-        scaffold.choose(release=release)
+        scaffold.check_choices(release=release)
 
 
 def test_an_unknown_device_gets_a_did_you_mean() -> None:
     with pytest.raises(PlanError) as caught:
-        scaffold.choose(device="emulater")
+        scaffold.check_choices(device="emulater")
     assert "did you mean 'emulator'" in caught.value.why
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from datetime import timedelta
 
@@ -79,7 +80,8 @@ def test_the_name_is_read_where_it_is_literal(files: dict[str, str], name: str) 
 
 
 def test_what_the_build_wants_is_read() -> None:
-    text = '[build-system]\nrequires = ["setuptools>=64", "Setuptools_SCM >= 8", "torch==2.10; x", 3, "@evil", ""]'
+    wanted = ["setuptools>=64", "Setuptools_SCM >= 8", "torch==2.10; python_version > '3'", "pip==1; x", 3, "@evil", ""]
+    text = f"[build-system]\nrequires = {json.dumps(wanted)}"
     assert read({"pyproject.toml": text}).build == ("setuptools", "setuptools-scm", "torch")
     assert read({"pyproject.toml": "build-system = 3"}).build == ()
 

@@ -13,8 +13,8 @@ from backproof.adapters.github import RefusedError
 from backproof.core.errors import PlanError
 from backproof.devices import DEVICES
 from backproof.kit.loader import load_plan
-from backproof.scaffold.kit import check_text
-from backproof.scaffold.plan_text import plan_text
+from backproof.scaffold.kit import build_check_text
+from backproof.scaffold.plan_text import build_plan_text
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 FIX, NOTE, UNNOTE, MERGE = "f" * 40, "d" * 40, "6" * 40, "9" * 40
 FILLED = {
-    "# fill in: claim = what the check shows": 'claim = "it holds"',
+    "# fill in: claim = the claim that the check shows": 'claim = "it holds"',
     '# fill in: base = "fault:<kind>" or "fail", pick and fixed = "pass"': 'base = "fail"\npick = "pass"\nfixed = "pass"',
 }
 
@@ -56,14 +56,16 @@ def errors(folder: Path) -> str:
 
 
 def test_only_what_is_named_is_missing(world: StandIn, client: GitHubClient, tmp_path: Path) -> None:
-    made = scaffold.write(scaffold.from_pull(client, "example/project", 19353), tmp_path / "kit", scaffold.choose())
+    made = scaffold.write_kit(
+        scaffold.read_pull(client, "example/project", 19353), tmp_path / "kit", scaffold.check_choices()
+    )
     missing = set(re.findall(r"toml: ([\w.]+): Field required", errors(tmp_path / "kit")))
     assert missing == {key for key, _ in made.to_fill}
     assert len(errors(tmp_path / "kit").splitlines()) == len(made.to_fill), "and nothing else is wrong"
 
 
 def test_what_can_be_read_is_filled_in(world: StandIn, client: GitHubClient, tmp_path: Path) -> None:
-    scaffold.write(scaffold.from_pull(client, "example/project", 19353), tmp_path / "kit", scaffold.choose())
+    scaffold.write_kit(scaffold.read_pull(client, "example/project", 19353), tmp_path / "kit", scaffold.check_choices())
     path = tmp_path / "kit/plan.toml"
     text = path.read_text()
     for blank, filled in FILLED.items():
@@ -86,8 +88,8 @@ def test_from_the_original_the_merged_commit_is_picked(world: StandIn, client: G
     world.world.pull(18878, base="main", merged=True, state="closed", merge_commit_sha="c" * 40)
     world.world.pull_commits[18878] = [FIX]
     world.world.branches.update({"releases/v0.29.0": "1" * 40, "releases/v0.30.0": "2" * 40, "main": "3" * 40})
-    facts = scaffold.from_pull(client, "example/project", 18878)
-    made = scaffold.write(facts, tmp_path / "kit", scaffold.choose())
+    facts = scaffold.read_pull(client, "example/project", 18878)
+    made = scaffold.write_kit(facts, tmp_path / "kit", scaffold.check_choices())
     assert facts.wanted == ("c" * 40,)
     assert made.to_fill[0][0] == "branch"
     assert "releases/v0.29.0, releases/v0.30.0" in (tmp_path / "kit/plan.toml").read_text()
@@ -97,9 +99,9 @@ def test_from_the_original_the_merged_commit_is_picked(world: StandIn, client: G
 def test_the_release_branch_is_read_there_too(world: StandIn, client: GitHubClient) -> None:
     world.world.contents["releases/v0.30.0", "pkg/__init__.py"] = ""
     world.world.contents["releases/v0.30.0", "setup.cfg"] = "[metadata]\nname = Some_Kit\n"
-    facts = scaffold.from_pull(client, "example/project", 19353)
+    facts = scaffold.read_pull(client, "example/project", 19353)
     assert (facts.release.root, facts.release.distribution) == ("", "some-kit")
-    text = plan_text(facts, scaffold.choose())
+    text = build_plan_text(facts, scaffold.check_choices())
     assert 'distribution = "some-kit"' in text
     assert "root" not in text
 
@@ -110,27 +112,27 @@ def test_a_branch_can_be_named(world: StandIn, client: GitHubClient, tmp_path: P
     world.world.pull_files[18878] = [{"filename": "src/pkg/conv_state.py", "status": "modified"}]
     world.world.branches["releases/v0.29.0"] = "1" * 40
     world.world.contents["1" * 40, "src/pkg/__init__.py"] = ""
-    facts = scaffold.from_pull(client, "example/project", 18878, "releases/v0.29.0")
-    made = scaffold.write(facts, tmp_path / "kit", scaffold.choose())
+    facts = scaffold.read_pull(client, "example/project", 18878, "releases/v0.29.0")
+    made = scaffold.write_kit(facts, tmp_path / "kit", scaffold.check_choices())
     assert "branch" not in dict(made.to_fill)
     text = (tmp_path / "kit/plan.toml").read_text()
     assert 'name = "releases/v0.29.0"' in text
     assert 'root = "src"' in text
     with pytest.raises(RefusedError):
-        scaffold.from_pull(client, "example/project", 18878, "releases/v0.28.0")
+        scaffold.read_pull(client, "example/project", 18878, "releases/v0.28.0")
 
 
 def test_a_kit_is_not_written_over(world: StandIn, client: GitHubClient, tmp_path: Path) -> None:
-    facts = scaffold.from_pull(client, "example/project", 19353)
-    scaffold.write(facts, tmp_path, scaffold.choose())
+    facts = scaffold.read_pull(client, "example/project", 19353)
+    scaffold.write_kit(facts, tmp_path, scaffold.check_choices())
     before = (tmp_path / "plan.toml").read_bytes()
-    with pytest.raises(PlanError, match="a kit already"):
-        scaffold.write(facts, tmp_path, scaffold.choose())
+    with pytest.raises(PlanError, match="exists there already"):
+        scaffold.write_kit(facts, tmp_path, scaffold.check_choices())
     assert (tmp_path / "plan.toml").read_bytes() == before
 
 
 def test_a_hostile_pull_request_makes_no_other_plan(world: StandIn, client: GitHubClient) -> None:
-    facts = scaffold.from_pull(client, "example/project", 19353)
+    facts = scaffold.read_pull(client, "example/project", 19353)
 
     @settings(deadline=None)
     @given(title=st.text(), path=st.text(min_size=1))
@@ -143,9 +145,11 @@ def test_a_hostile_pull_request_makes_no_other_plan(world: StandIn, client: GitH
             remote=f"{title}\n[evil]",
             source=f"{title}\nevil = 1",
         )
-        found = tomllib.loads(plan_text(hostile, scaffold.choose()))
+        found = tomllib.loads(build_plan_text(hostile, scaffold.check_choices()))
         assert found["pick"]["commits"] == [FIX[:12]]
         assert not {"evil"} & set(found)
-        assert [each for each in check_text(hostile).splitlines() if each.startswith("import")] == ["import pytest"]
+        assert [each for each in build_check_text(hostile).splitlines() if each.startswith("import")] == [
+            "import pytest"
+        ]
 
     holds()

@@ -8,7 +8,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from backproof.devices.check_result import CheckResult
+from backproof.devices.check_result import CheckResult, TestResult
+from backproof.verdict.endings import classify_ending
 from target_process import SYNTHETIC, Answer, Target
 
 if TYPE_CHECKING:
@@ -138,12 +139,14 @@ def test_host_reads_are_refused_in_a_capture(played: Answer, way: str) -> None:
     [
         ("test_unmodelled", "index 99"),
         ("test_no_stand_in", "'acme.device.other' is not among the stand-ins of this kit"),
+        ("test_no_such_name", "the stand-in 'acme.device.ops' has no 'scatter_rows'"),
+        ("test_no_operator_of_torch", "'nothing'"),
         ("test_launch_without_a_device", "outside a test that asks for the fixture 'device'"),
     ],
 )
 def test_what_is_not_modelled_is_an_error_and_no_finding(played: Answer, name: str, why: str) -> None:
     record = played.test(name)
-    assert record["outcome"] == "error"
+    assert classify_ending(TestResult.model_validate(record)) == "error"
     assert why in record["message"]
 
 

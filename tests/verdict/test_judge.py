@@ -6,10 +6,11 @@ from typing import Any
 
 import pytest
 from backproof.core.model import Arm, Evidence, Outcome
-from backproof.devices.check_result import CheckResult, Fault, Loaded, TestResult
+from backproof.devices.check_result import CheckResult, Fault, Loaded, Raised, TestResult
 from backproof.kit.plan import Check, Expected
 from backproof.records.proof import Case
 from backproof.verdict import judge
+from backproof.verdict.endings import classify_ending
 
 PROOF = Expected(base="fault:mte-out-of-range", pick="pass", fixed="pass")
 GUARD = Expected(base="pass", pick="pass", fixed="pass", role="guard")
@@ -101,6 +102,8 @@ def test_guards_alone_or_nothing_at_all_are_no_pass(cases: list[Case]) -> None:
 
 
 FAILED = TestResult(nodeid="t::plain", outcome="failed", message="assert 1 == 2")
+BROKEN = TestResult(nodeid="t::broken", outcome="error", phase="setup", message="fixture 'rows' not found")
+BROKEN_WHY = "error in set-up of t::broken: fixture 'rows' not found"
 SKIPPED = TestResult(nodeid="t::skipped", outcome="skipped")
 OTHER = Loaded(module="b", file="/site/other.py", sha256="f" * 64, source_sha256="f" * 64)
 
@@ -113,6 +116,8 @@ OTHER = Loaded(module="b", file="/site/other.py", sha256="f" * 64, source_sha256
         (result(MTE, PASSED), "fault:mte-out-of-range", ""),
         (result(MTE, FAILED), "mixed:fail+mte-out-of-range", ""),
         (result(fault("silent"), MTE), "mixed:mte-out-of-range+silent", ""),
+        (result(PASSED, FAILED, MTE, BROKEN), "error", BROKEN_WHY),
+        (result(BROKEN, sha="b" * 64), "error", BROKEN_WHY),
         (result(SKIPPED, SKIPPED, pytest_exit=5), "error", "nothing ran (2 skipped, pytest ended with 5)"),
         (result(PASSED, sha="b" * 64), "error", "not the code of this arm was loaded: /site/a.py"),
         (
@@ -149,7 +154,7 @@ def test_a_case_says_all_that_was_seen() -> None:
         PASSED.model_copy(update={"seconds": 1.00049}),
         MTE.model_copy(update={"seconds": 0.5}),
         FAILED,
-        TestResult(nodeid="t::broken", outcome="failed", message="fixture"),
+        TestResult(nodeid="t::other", outcome="failed", message="assert 3 == 4"),
         fault("silent", then="mte-out-of-range"),
     )
     check = Check(id="c", file="c.py", claim="it works", expect={"raw": PROOF})
@@ -226,36 +231,49 @@ def test_observations_are_summed_and_the_first_fault_is_kept() -> None:
     assert (found.steps, found.steps_failed) == (3, 1)
 
 
-def failing(*raised: str, **facts: Any) -> TestResult:
-    return TestResult(nodeid="t::f", outcome="failed", phase="call", raised=raised, message="why\nmore", **facts)
+def failing(*classes: str, **facts: Any) -> TestResult:
+    raised = (Raised(classes=tuple(f"builtins.{name}" for name in classes)),)
+    return TestResult(nodeid="t::f", outcome="failed", raised=raised, message="why\nmore", **facts)
+
+
+NO_FIXTURE = Raised(classes=("_pytest.fixtures.FixtureLookupError", "builtins.LookupError"))
 
 
 @pytest.mark.parametrize(
-    ("test", "error"),
+    ("test", "ending"),
     [
-        (failing("AssertionError", "Exception", "BaseException"), False),
-        (failing("Failed", "OutcomeException", "BaseException"), False),
-        (failing("ValueError", "Exception", "BaseException"), False),
-        (failing("ModuleNotFoundError", "ImportError", "Exception", "BaseException"), True),
-        (failing("ConnectionRefusedError", "ConnectionError", "OSError", "Exception"), True),
-        (failing("TimeoutError", "OSError", "Exception"), True),
-        (failing("MemoryError", "Exception"), True),
-        (failing("Unmodelled", "Exception"), True),
-        (failing("OSError", "Exception", faults=MTE.faults), False),
-        (TestResult(nodeid="t", outcome="error", phase="setup", raised=("AssertionError",)), True),
-        (PASSED, False),
-        (SKIPPED, False),
+        (failing("AssertionError", "Exception", "BaseException"), "failed"),
+        (failing("Failed", "OutcomeException", "BaseException"), "failed"),
+        (failing("ValueError", "Exception", "BaseException"), "failed"),
+        (failing("ModuleNotFoundError", "ImportError", "Exception", "BaseException"), "error"),
+        (failing("ConnectionRefusedError", "ConnectionError", "OSError", "Exception"), "error"),
+        (failing("TimeoutError", "OSError", "Exception"), "error"),
+        (failing("MemoryError", "Exception"), "error"),
+        (failing("OSError", "Exception", faults=MTE.faults), "fault"),
+        (TestResult(nodeid="t", outcome="error", phase="setup"), "error"),
+        (failing().model_copy(update={"raised": (NO_FIXTURE,)}), "error"),
+        (PASSED, "passed"),
+        (SKIPPED, "skipped"),
     ],
 )
-def test_an_error_says_that_a_test_could_not_be_carried_out(test: TestResult, error: bool) -> None:
-    assert judge.is_error(test) is error
+def test_an_error_says_that_a_test_could_not_be_carried_out(test: TestResult, ending: str) -> None:
+    assert classify_ending(test) == ending
 
 
-@pytest.mark.parametrize("arm", list(Arm))
-@pytest.mark.parametrize("expected", [PROOF, GUARD])
+@pytest.mark.parametrize("arm", Arm)
+@pytest.mark.parametrize("expected", [PROOF, GUARD, LIMIT])
 def test_an_error_is_neither_red_nor_a_failure_on_any_arm(arm: Arm, expected: Expected) -> None:
-    check = Check(id="c", file="c.py", claim="it works", expect={"raw": expected})
-    subject = judge.Subject(check=check, model="raw", arm=arm, expected=expected)
-    case = judge.case(subject, result(PASSED, failing("ImportError")), hashes=HASHES, evidence=[])
-    assert (case.observed, case.verdict, judge.OUTCOMES[case.verdict]) == ("error", "error", Outcome.ERROR)
-    assert case.sentence.endswith("could not be told: t::f: error in call: why")
+    judged = case(expected, arm, result(PASSED, failing("ImportError")))
+    assert (judged.observed, judged.verdict, judge.OUTCOMES[judged.verdict]) == ("error", "error", Outcome.ERROR)
+    assert judged.sentence.endswith("could not be told: error in call of t::f: ImportError: why more")
+
+
+@pytest.mark.parametrize("arm", Arm)
+@pytest.mark.parametrize("expected", [PROOF, GUARD, LIMIT])
+def test_an_error_beside_failures_makes_the_case_an_error(arm: Arm, expected: Expected) -> None:
+    judged = case(expected, arm, result(PASSED, MTE, FAILED, BROKEN))
+    assert (judged.observed, judged.verdict) == ("error", "error")
+    assert judged.sentence == f"c under raw on {arm}: could not be told: {BROKEN_WHY}"
+    assert (judged.steps, judged.steps_failed) == (4, 3)
+    assert judged.first == "t::f: mte-out-of-range at row 5"
+    assert judge.outcome([case(PROOF, Arm.BASE, result(MTE)), judged])[0] is Outcome.ERROR

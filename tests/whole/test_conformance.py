@@ -12,7 +12,7 @@ import pytest
 from backproof.core.errors import DeviceError, ExitCode, PlanError
 from backproof.core.level import Level
 from backproof.core.model import Outcome, StageRole, worst_outcome
-from backproof.devices import DEVICES, get
+from backproof.devices import DEVICES, get_device
 from backproof.stages import PIPELINE, REGISTRY, STAGES
 from checkout import ROOT
 
@@ -42,7 +42,7 @@ def test_the_report_comes_last_in_every_run_and_needs_nothing() -> None:
 
 @pytest.mark.parametrize("name", DEVICES)
 def test_a_device_says_what_it_is(name: str) -> None:
-    device: Device = get(name)
+    device: Device = get_device(name)
     assert name == device.NAME
     assert device.PARALLEL >= 1
     assert device.LEVEL in {Level.EMULATED, Level.DEVICE}
@@ -51,13 +51,13 @@ def test_a_device_says_what_it_is(name: str) -> None:
 def test_a_device_that_is_not_there_is_an_error_and_never_a_pass(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "/nonexistent")
     with pytest.raises(DeviceError) as caught:
-        get("ascend").describe(Path("python"))
+        get_device("ascend").describe(Path("python"))
     assert caught.value.exit_code is ExitCode.ERROR
 
 
 def test_an_unknown_device_gets_a_did_you_mean() -> None:
     with pytest.raises(PlanError) as caught:
-        get("ascent")
+        get_device("ascent")
     assert "did you mean 'ascend'" in caught.value.why
 
 
@@ -72,13 +72,14 @@ def test_every_outcome_has_its_exit_code_and_nothing_at_all_is_an_error() -> Non
 
 
 PACKAGE = Path(backproof.__file__).parent
-# Words that are also something else there: a subcommand of pip, a key of plan.toml, the arm `pick`, a model of rounds.
+# Words that are also something else there: a subcommand of pip, a key of plan.toml, the arm `pick`, a model of rounds, a kind of row.
 OTHER_MEANINGS = {
     "app/demo.py": {"install"},
     "core/model.py": {"pick"},
     "install/pip_build.py": {"install"},
     "kit/plan.py": {"fixup", "serve", "experiment"},
     "report/render.py": {"audit"},
+    "report/view.py": {"experiment"},
     "serving/arms.py": {"serve"},
     "serving/bench.py": {"serve"},
     "serving/testbed.py": {"serve"},

@@ -52,7 +52,7 @@ def test_there_are_kits_of_more_than_one_project() -> None:
 def test_red_comes_before_green(kit: Path) -> None:
     """At least one check is red on base and green on the whole backport, on a device that anybody has."""
     the_plan = load_plan(kit, DEVICES)
-    device = DEVICES[demo.device_of(the_plan, kit)]
+    device = DEVICES[demo.choose_device(the_plan, kit)]
     told = [expected for each in the_plan.check for expected in each.expected_under(device.models(the_plan)).values()]
     assert any(each.base != "pass" and each.fixed == "pass" for each in told)
 
@@ -129,7 +129,7 @@ def test_a_kit_with_a_small_target_passes(kit: Path, small: tuple[Path, Path], t
         kit=str(kit),
         repo=str(upstream),
         python=str(python),
-        device=demo.device_of(the_plan, kit),
+        device=demo.choose_device(the_plan, kit),
     )
     done = execution.run_pipeline(request, _say)
     assert (done.outcome, done.level) == (Outcome.PASS, Level.EMULATED)

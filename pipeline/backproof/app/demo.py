@@ -20,9 +20,8 @@ from backproof.devices import DEVICES
 from backproof.install import distribution, overlay
 from backproof.install.interpreter import probe_target
 from backproof.install.overlay.journal import hash_file
-from backproof.kit import plan
 from backproof.kit.loader import load_plan
-from backproof.kit.plan import Service
+from backproof.kit.plan import PLAN_FILE, Service
 from backproof.rundir.ledger import digest_of, sha256_of
 
 if TYPE_CHECKING:
@@ -37,12 +36,12 @@ _NETWORK = "check the network and the package index, then run the same command a
 
 
 def run_demo(kit: Path | None, out: Path | None, say: Callable[[str], None]) -> tuple[Run, Path]:
-    """Run a kit on the device without hardware that its checks name; returns the run and its folder."""
-    kit = (kit or first_kit(Path.cwd())).absolute()
+    """Run a kit on the device without hardware that its checks name. Return the run and its folder."""
+    kit = (kit or find_first_kit(Path.cwd())).absolute()
     the_plan = load_plan(kit, DEVICES)
     target = _require_target(the_plan, kit)
     folder = out or Path("runs") / f"demo-{the_plan.id}-{datetime.now(UTC):%Y%m%dT%H%M%S}"
-    device = device_of(the_plan, kit)
+    device = choose_device(the_plan, kit)
     overlay.recover_all_sites(say)
     python = make_environment(the_plan, target, say)
     upstream = make_repository(the_plan, target, kit, say)
@@ -50,25 +49,24 @@ def run_demo(kit: Path | None, out: Path | None, say: Callable[[str], None]) -> 
     return execution.run_pipeline(request, say), folder
 
 
-def first_kit(start: Path) -> Path:
-    """The first kit below `patches/` of this folder or one above it."""
+def find_first_kit(start: Path) -> Path:
+    """Return the first kit below `patches/` of this folder or one above it."""
     for folder in (start, *start.parents):
-        if found := sorted((folder / _PATCHES).glob(f"*/{plan.PLAN_FILE}")):
-            return found[0].parent
+        if plans := sorted((folder / _PATCHES).glob(f"*/{PLAN_FILE}")):
+            return plans[0].parent
     raise PlanError(
         "there is no kit here", why=f"no folder {_PATCHES}/ with a plan in {start} or above", next_step="name a kit"
     )
 
 
-def device_of(the_plan: Plan, kit: Path) -> str:
+def choose_device(the_plan: Plan, kit: Path) -> str:
     """Return the first device without hardware that the plan's checks say something about.
 
     Raises:
         PlanError: they say something about hardware only.
     """
     for name, device in DEVICES.items():
-        models = device.models(the_plan)
-        if device.LEVEL < Level.DEVICE and any(check.expected_under(models) for check in the_plan.check):
+        if device.LEVEL < Level.DEVICE and the_plan.has_checks_under(device.models(the_plan)):
             return name
     tables = [device.WORDS.expected_in for device in DEVICES.values() if device.LEVEL < Level.DEVICE]
     raise PlanError(
@@ -96,7 +94,7 @@ def _cache_folder(target: Target) -> Path:
 
 
 def make_environment(the_plan: Plan, target: Target, say: Callable[[str], None]) -> Path:
-    """The interpreter of the target environment; made once, then found again by what the plan asks for."""
+    """Return the interpreter of the target environment; it is made once for what the plan asks for."""
     folder = _cache_folder(target)
     python = folder / "env" / "bin" / "python"
     done = folder / "complete"
@@ -112,7 +110,7 @@ def make_environment(the_plan: Plan, target: Target, say: Callable[[str], None])
 
 
 def _mend_environment(the_plan: Plan, target: Target, folder: Path, python: Path, say: Callable[[str], None]) -> None:
-    """The environment is ours: where somebody changed the release in it, the release is installed again."""
+    """Install the release again where somebody changed it: the environment belongs to Backproof."""
     changed = _list_changed(the_plan, python)
     if changed:
         say(f"target environment: not the release's own: {', '.join(changed[:3])}; installing it again")
@@ -124,10 +122,10 @@ def _mend_environment(the_plan: Plan, target: Target, folder: Path, python: Path
 
 def _list_changed(the_plan: Plan, python: Path) -> list[str]:
     name = the_plan.install.distribution
-    found = probe_target(python, distribution=name, service=Service()).facts.distributions
-    if not found:
+    distributions = probe_target(python, distribution=name, service=Service()).facts.distributions
+    if not distributions:
         return [name]
-    installed = distribution.read_distribution(found[0])
+    installed = distribution.read_distribution(distributions[0])
     if overlay.find_owner(installed.site) is not None:
         return []  # a run is at work there, or holds its overlay: it knows what it changed
     return [path for path, sha in installed.files.items() if sha and hash_file(installed.site / path) != sha]
@@ -148,7 +146,7 @@ def _build_environment(target: Target, folder: Path, python: Path, say: Callable
 
 
 def _fetch_sdist(target: Target, folder: Path, python: Path, say: Callable[[str], None]) -> Path:
-    """The release's source distribution: the package and the upstream repository come from the same file."""
+    """Return the release's source distribution: the package and the upstream repository come from the same file."""
     place = folder / "sdist"
     if not list(place.glob("*.tar.gz")):
         say(f"release: downloading the sources of {target.requirement}")
@@ -164,14 +162,14 @@ def _fetch_sdist(target: Target, folder: Path, python: Path, say: Callable[[str]
             target.requirement,
             env=target.env,
         )
-    found = sorted(place.glob("*.tar.gz"))
-    if len(found) != 1:
+    archives = sorted(place.glob("*.tar.gz"))
+    if len(archives) != 1:
         raise HostError(
             f"{target.requirement}: no single source distribution",
-            why=f"{place} has {len(found)} archives",
+            why=f"{place} has {len(archives)} archives",
             next_step=f"remove {place} and run again",
         )
-    return found[0]
+    return archives[0]
 
 
 def _run_pip(python: Path, *args: str, env: dict[str, str] | None = None) -> None:
@@ -180,16 +178,16 @@ def _run_pip(python: Path, *args: str, env: dict[str, str] | None = None) -> Non
 
 
 def _run_step(argv: list[str], what: str, next_step: str, env: dict[str, str] | None = None) -> None:
-    # Not ours: what the caller's own environment puts on Python's path must not reach the target's.
+    # What the caller's own environment puts on Python's path must not reach the target's.
     extra: dict[str, str | None] = {**(env or {}), "PYTHONPATH": None, "PYTHONHOME": None}
     proc.run_process(argv, env=proc.build_environment(extra), timeout=1800).require_success(what, next_step=next_step)
 
 
 def make_repository(the_plan: Plan, target: Target, kit: Path, say: Callable[[str], None]) -> Path:
-    """A local upstream: the release's own files on its branch, and the pull request's commits as the kit has them."""
+    """Return a local upstream: the release's own files on its branch, and the pull request's commits as the kit has them."""
     folder = _cache_folder(target)
     series = sorted((kit / target.series).glob("*.patch"))
-    key = digest_of({"branch": the_plan.branch[0].name, "series": [sha256_of(each) for each in series]})[:16]
+    key = digest_of({"branch": the_plan.branch[0].name, "series": [sha256_of(patch) for patch in series]})[:16]
     place = folder / f"upstream-{key}"
     with FileLock(folder / ".lock"):
         if (place / "complete").exists():

@@ -101,7 +101,7 @@ def open_run(
     if known:
         subject.must_be_of_kit(ledger.folder, known, the_plan.id)
     _locate_interpreter(settings.python)
-    devices.get(settings.device)
+    devices.get_device(settings.device)
     with ledger.hold_lock():
         if aside := ledger.set_aside():
             say(f"run.json was of another version or cut; it is kept as {aside.name} and the run starts afresh")

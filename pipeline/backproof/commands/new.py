@@ -1,4 +1,4 @@
-"""The command `new`: which way the facts come, and what a person is told to fill in."""
+"""The command `new`."""
 
 from __future__ import annotations
 
@@ -44,26 +44,26 @@ def new(
     """
     from backproof import scaffold
 
-    choices = scaffold.choose(identity=identity, device=device, release=release)
-    facts = _from_pull(pull, repo, branch) if pull and not commits else _from_commits(pull, repo, commits, branch)
-    folder = out or Path("patches") / scaffold.identity(facts, choices)
-    _print(scaffold.write(facts, folder, choices))
+    choices = scaffold.check_choices(identity=identity, device=device, release=release)
+    facts = _read_pull(pull, repo, branch) if pull and not commits else _read_commits(pull, repo, commits, branch)
+    folder = out or Path("patches") / scaffold.choose_identity(facts, choices)
+    _print_kit(scaffold.write_kit(facts, folder, choices))
 
 
-def _from_pull(pull: str, repo: str | None, branch: str | None) -> Facts:
+def _read_pull(pull: str, repo: str | None, branch: str | None) -> Facts:
     from backproof import scaffold
     from backproof.upstream.connection import connect, parse_pull
 
     if repo:
         raise PlanError(
-            f"{pull}: a repository is named, too",
-            why="a pull request is read from GitHub, so --repo would not be looked at",
+            f"{pull}: --repo cannot be combined with a pull request",
+            why="a pull request is read from GitHub, so --repo would be ignored",
             next_step="leave --repo out, or name the commits with --commit instead of the pull request",
         )
-    return scaffold.from_pull(connect(), *parse_pull(pull), branch or "")
+    return scaffold.read_pull(connect(), *parse_pull(pull), branch or "")
 
 
-def _from_commits(pull: str | None, repo: str | None, commits: tuple[str, ...], branch: str | None) -> Facts:
+def _read_commits(pull: str | None, repo: str | None, commits: tuple[str, ...], branch: str | None) -> Facts:
     from backproof import scaffold
 
     if pull or not commits:
@@ -75,16 +75,16 @@ def _from_commits(pull: str | None, repo: str | None, commits: tuple[str, ...], 
     if not (repo and branch):
         raise PlanError(
             f"new: {'--branch' if repo else '--repo'} is missing",
-            why="commits are read from a repository, and a kit is for a release branch of it",
+            why="commits are read from a repository, for a release branch of it",
             next_step="give --repo, --commit and --branch",
         )
-    return scaffold.from_commits(repo, commits, branch)
+    return scaffold.read_commits(repo, commits, branch)
 
 
-def _print(made: Scaffold) -> None:
-    for name in made.files:
-        print_line(made.folder / name)
+def _print_kit(kit: Scaffold) -> None:
+    for name in kit.files:
+        print_line(kit.folder / name)
     print_line("to fill in:")
-    for key, why in made.to_fill:
+    for key, why in kit.to_fill:
         print_line(f"  {key}: {why}")
-    print_line(f"then: backproof plan check {made.folder}")
+    print_line(f"then: backproof plan check {kit.folder}")

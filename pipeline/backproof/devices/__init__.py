@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import difflib
 from typing import TYPE_CHECKING, Final
 
 from backproof.core.errors import PlanError
+from backproof.core.suggestion import suggest_name
 from backproof.devices import ascend, cpu, emulator
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ SCAFFOLDED: Final = ascend.NAME
 """The device of a new kit whose author names none."""
 
 
-def get(name: str) -> Device:
+def get_device(name: str) -> Device:
     """Return the device of that name.
 
     Raises:
@@ -26,8 +26,8 @@ def get(name: str) -> Device:
     """
     if name in DEVICES:
         return DEVICES[name]
-    close = difflib.get_close_matches(name, DEVICES, n=1)
-    hint = f"; did you mean {close[0]!r}?" if close else ""
     raise PlanError(
-        f"{name}: no such device", why=f"there are {', '.join(DEVICES)}{hint}", next_step="choose one with --device"
+        f"{name}: no such device",
+        why=f"there are {', '.join(DEVICES)}{suggest_name(name, DEVICES)}",
+        next_step="choose one with --device",
     )

@@ -25,17 +25,26 @@ class Fault(Record):
     text: str
 
 
+class Raised(Record):
+    """One exception: its class and those that it derives from, and the file whose line raised it."""
+
+    classes: tuple[str, ...]
+    file: str = ""
+
+
 class TestResult(Record):
     """One test of the check."""
 
     __test__ = False
     nodeid: str
-    outcome: Literal["passed", "failed", "error", "skipped"]
+    outcome: Literal["passed", "failed", "error", "skipped"] = Field(
+        description="as pytest has it: what fails outside the call is an error; `verdict.endings` says what it means"
+    )
+    phase: Literal["setup", "call", "teardown"] = Field(default="call", description="the one that decided the outcome")
+    raised: tuple[Raised, ...] = Field(default=(), description="the exception of that phase, then what it came from")
     seconds: float = 0
     message: str = ""
     detail: str = ""
-    phase: str = Field(default="", description="of pytest, in which it ended: setup, call or teardown")
-    raised: tuple[str, ...] = Field(default=(), description="the classes of what was raised, its own first")
     faults: tuple[Fault, ...] = ()
     observations: dict[str, Any] = {}
 

@@ -8,6 +8,9 @@ import re
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Final, Literal
 
+from packaging.utils import canonicalize_name
+from packaging.version import InvalidVersion, Version
+
 from backproof.host.identity import read_identity
 from backproof.records.host import Deviation, DoctorRecord
 from backproof.rundir.ledger import now
@@ -18,7 +21,8 @@ if TYPE_CHECKING:
     from backproof.kit.plan import Baseline
     from backproof.records.host import Reading, Verdict
 
-_PHASE: Final = {"dev": -4, "a": -3, "alpha": -3, "b": -2, "beta": -2, "c": -1, "rc": -1, "t": -1, "post": 1}
+_ASCEND_BUILD: Final = re.compile(r"\.(?:rc|t)(\d+)")
+_ASCEND_UPDATE: Final = re.compile(r"(rc\d+)\.(\d+)$")
 
 
 def compare_host(baseline: Baseline, readings: Sequence[Reading], arguments: Sequence[str]) -> DoctorRecord:
@@ -38,9 +42,9 @@ def compare_host(baseline: Baseline, readings: Sequence[Reading], arguments: Seq
 
 def compare_versions(readings: Iterable[Reading], baseline: Mapping[str, str]) -> tuple[Deviation, ...]:
     """Return one row per version of the baseline, equal ones too, then what else was read."""
-    by_name = {normalise_name(reading.name): reading for reading in readings}
-    rows = [_compare_version(name, version, by_name.get(normalise_name(name))) for name, version in baseline.items()]
-    named = {normalise_name(name) for name in baseline}
+    by_name = {canonicalize_name(reading.name): reading for reading in readings}
+    rows = [_compare_version(name, version, by_name.get(canonicalize_name(name))) for name, version in baseline.items()]
+    named = {canonicalize_name(name) for name in baseline}
     extra = (reading for name, reading in by_name.items() if name not in named and reading.value is not None)
     return (*rows, *(_describe_extra(reading) for reading in extra))
 
@@ -94,11 +98,6 @@ def _normalise_json(value: str) -> str:
         return value
 
 
-def normalise_name(name: str) -> str:
-    """Return one spelling of a package's name."""
-    return re.sub(r"[-_.]+", "-", name).lower()
-
-
 def _compare_version(name: str, expected: str, reading: Reading | None) -> Deviation:
     if reading is None or reading.value is None:
         why = reading.why if reading else "nothing reads it"
@@ -114,24 +113,17 @@ def _compare_version(name: str, expected: str, reading: Reading | None) -> Devia
 
 
 def _judge_version(actual: str, expected: str) -> Verdict:
-    mine, theirs = version_key(actual), version_key(expected)
-    if mine == theirs:
-        return "same"
-    if not mine[0] or not theirs[0]:
-        return "different"
-    return "newer" if mine > theirs else "older"
+    here, validated = parse_version(actual), parse_version(expected)
+    if here is None or validated is None:
+        return "same" if actual == expected else "different"
+    return "same" if here == validated else "newer" if here > validated else "older"
 
 
-def version_key(version: str) -> tuple[tuple[int, ...], int, int]:
-    """Return a sort key: numbers of the release without zeros at its end, phase (rc before, post after), its number.
-
-    Ascend's own spelling is read, too: `26.0.RC1`, `8.0.RC3.10`, `0.30.rc2`. A part behind `+` names who built it.
-    """
-    words = re.findall(r"\d+|[a-z]+", version.lower().lstrip("v").partition("+")[0])
-    first = next((at for at, word in enumerate(words) if not word.isdigit()), len(words))
-    release = [int(word) for word in words[:first]]
-    while release and release[-1] == 0:
-        release.pop()
-    phase = _PHASE.get(words[first], 0) if first < len(words) else 0
-    number = int(words[first + 1]) if first + 1 < len(words) and words[first + 1].isdigit() else 0
-    return tuple(release), phase, number
+def parse_version(text: str) -> Version | None:
+    """Return a version that can be compared; None for another text. A part behind `+` names who built it."""
+    # Ascend's own spelling: `8.0.RC3.10` is a release candidate and its update, `1.0.T53` a test build.
+    public = _ASCEND_UPDATE.sub(r"\1.post\2", _ASCEND_BUILD.sub(r"rc\1", text.lower().partition("+")[0]))
+    try:
+        return Version(public)
+    except InvalidVersion:
+        return None

@@ -11,8 +11,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from packaging.version import Version
+
 from backproof.adapters import proc
-from backproof.host.baseline import version_key
+from backproof.host.baseline import parse_version
 from backproof.host.software import PACKAGES, Package, Software, read_software
 from backproof.records.host import Reading
 
@@ -117,13 +119,17 @@ def _read_file(name: str, root: Path, paths: Iterable[str]) -> Reading:
 def _read_runtime(root: Path, env: Mapping[str, str]) -> Reading:
     named = [env[name].lstrip("/") for name in ("ASCEND_HOME_PATH", "ASCEND_TOOLKIT_HOME") if env.get(name)]
     # Newer toolkits install to cann-<version>: the newest one is in use where nothing says otherwise.
-    installed = (path.name.removeprefix("cann-") for path in (root / _ASCEND).glob("cann-*"))
-    newest = (f"{_ASCEND}/cann-{version}" for version in sorted(installed, key=version_key, reverse=True))
+    installed = sorted((path.name for path in (root / _ASCEND).glob("cann-*")), key=_read_folder_version, reverse=True)
+    newest = (f"{_ASCEND}/{name}" for name in installed)
     homes = [home for home in (*named, *_TOOLKITS, *newest) if (root / home).is_dir()]
     files = [str(path.relative_to(root)) for home in homes for path in _list_version_files(root / home)]
     if not files:
         return Reading(name="CANN", value=None, why="no toolkit in its usual places, and ASCEND_HOME_PATH names none")
     return _read_file("CANN", root, files)
+
+
+def _read_folder_version(name: str) -> Version:
+    return parse_version(name.removeprefix("cann-")) or Version("0")
 
 
 def _list_version_files(home: Path) -> list[Path]:

@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from backproof.core.errors import HostError, NeedsReview
 from backproof.core.model import Arm
 from backproof.install import overlay, patch, pip_build
 from backproof.install.overlay import Change
@@ -28,22 +29,39 @@ def install_arm(ctx: Context, arm: Arm) -> Iterator[dict[str, str | None]]:
 
     Raises:
         NeedsReview: the target is not the release's own.
-        HostError: another run has the target, or the disk refuses.
+        HostError: another run has the target, the disk refuses, or the target is gone.
     """
+    python = Path(ctx.settings.python)
+    require_target(python)
     the_patch = patch.read_patch(ctx)
     owner = str(ctx.ledger.folder)
-    with overlay.install_changes(
-        the_patch.site, plan_arm_changes(ctx, the_patch, arm), owner=owner, guards=the_patch.guards
-    ):
-        yield {str(the_patch.site / each.installed): each.hash_on(arm) for each in the_patch.files}
+    try:
+        with overlay.install_changes(
+            the_patch.site, plan_arm_changes(ctx, the_patch, arm), owner=owner, guards=the_patch.guards
+        ):
+            yield {str(the_patch.site / file.installed): file.hash_on(arm) for file in the_patch.files}
+    except NeedsReview:
+        require_target(python, the_patch.site)
+        raise
+
+
+def require_target(*paths: Path) -> None:
+    """Raise HostError where interpreter or site-packages is gone: no drift of files, and no failure of the backport."""
+    gone = [str(path) for path in paths if not path.exists()]
+    if gone:
+        raise HostError(
+            f"{', '.join(gone)}: the target is gone",
+            why="it was there when the run began, and was removed or moved since",
+            next_step="make the environment again, and run again",
+        )
 
 
 def plan_arm_changes(ctx: Context, the_patch: Patch, arm: Arm) -> tuple[Change, ...]:
     """What differs in site-packages between the release and an arm, each file with what it must be now."""
     if ctx.plan.install.mode == "overlay" or arm is Arm.BASE:
         return tuple(
-            Change(path=each.installed, before=each.hash_on(Arm.BASE), new=each.content[arm])
-            for each in the_patch.files
+            Change(path=file.installed, before=file.hash_on(Arm.BASE), new=file.content[arm])
+            for file in the_patch.files
         )
     return _compare_build(the_patch, _build_tree(ctx, the_patch, arm))
 

@@ -31,8 +31,8 @@ class InstalledDistribution:
         if path in self.files or not is_new:
             return path in self.files
         pure = PurePosixPath(path)
-        kin = [each for each in map(PurePosixPath, self.files) if each.parts[0] == pure.parts[0]]
-        return len(pure.parts) > 1 and any(each.suffix == pure.suffix for each in kin)
+        kin = [item for item in map(PurePosixPath, self.files) if item.parts[0] == pure.parts[0]]
+        return len(pure.parts) > 1 and any(item.suffix == pure.suffix for item in kin)
 
 
 def read_distribution(facts: DistributionFacts) -> InstalledDistribution:
@@ -57,8 +57,8 @@ def read_distribution(facts: DistributionFacts) -> InstalledDistribution:
 
 def list_guard_files(found: Sequence[DistributionFacts], site: Path) -> tuple[str, ...]:
     """Files whose later change tells that another installation took place."""
-    names = (f"{Path(each.folder).name}/{name}" for each in found for name in ("METADATA", "RECORD"))
-    return tuple(each for each in dict.fromkeys(names) if find_original(site, each).is_file())
+    names = (f"{Path(item.folder).name}/{name}" for item in found for name in ("METADATA", "RECORD"))
+    return tuple(name for name in dict.fromkeys(names) if find_original(site, name).is_file())
 
 
 def _is_inside(path: str) -> bool:

@@ -170,7 +170,7 @@ def _parse_answer(done: proc.Completed, marker: str) -> ProbeFacts:
         raise PlanError(
             f"{done.argv[0]}: is no interpreter", why=done.error_text.strip(), next_step="name one with --python"
         )
-    line = next((each for each in done.stdout.splitlines() if each.startswith(marker.encode())), None)
+    line = next((item for item in done.stdout.splitlines() if item.startswith(marker.encode())), None)
     if line is None:
         raise _build_no_answer_error(done)
     try:

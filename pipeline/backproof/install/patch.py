@@ -37,7 +37,7 @@ class PatchFile:
         """The name that an import would use; empty for a file that is no module."""
         pure = PurePosixPath(self.installed)
         parts = pure.parent.parts if pure.name == "__init__.py" else pure.with_suffix("").parts
-        return ".".join(parts) if pure.suffix == ".py" and all(each.isidentifier() for each in parts) else ""
+        return ".".join(parts) if pure.suffix == ".py" and all(part.isidentifier() for part in parts) else ""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -90,9 +90,9 @@ def read_patch(ctx: Context, facts: ProbeFacts | None = None) -> Patch:
 
 def _collect_blobs(picked: PickRecord, fixed: FixupRecord) -> dict[str, dict[Arm, str | None]]:
     """The blob of each path on each arm; a path that one arm does not change is there as on base."""
-    base = {each.path: each.before for each in (*picked.changes, *fixed.changes)}
-    arms = {Arm.BASE: {}, Arm.PICK: {each.path: each.after for each in picked.changes}} | {
-        Arm.FIXED: {each.path: each.after for each in fixed.changes}
+    base = {change.path: change.before for change in (*picked.changes, *fixed.changes)}
+    arms = {Arm.BASE: {}, Arm.PICK: {change.path: change.after for change in picked.changes}} | {
+        Arm.FIXED: {change.path: change.after for change in fixed.changes}
     }
     return {path: {arm: changed.get(path, before) for arm, changed in arms.items()} for path, before in base.items()}
 

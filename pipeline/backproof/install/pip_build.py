@@ -41,8 +41,8 @@ def build_tree(
 
 def list_built_files(built: Path) -> dict[str, Path]:
     """What site-packages would get; the scripts of the distribution stay the installed ones."""
-    found = (each for each in built.rglob("*") if each.is_file() and each.suffix != ".pyc")
-    names = {each.relative_to(built).as_posix(): each for each in found}
+    found = (path for path in built.rglob("*") if path.is_file() and path.suffix != ".pyc")
+    names = {item.relative_to(built).as_posix(): item for item in found}
     return {name: path for name, path in sorted(names.items()) if not name.startswith(f"{_SCRIPTS}/")}
 
 

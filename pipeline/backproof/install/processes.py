@@ -42,17 +42,17 @@ def find_older(when: float, *, prefix: Path, site: Path) -> tuple[OldProcess, ..
         return ()
     family = set(_list_ancestors(os.getpid()))
     found = (
-        _inspect_process(each, prefix, site)
-        for each in _PROC.iterdir()
-        if each.name.isdigit() and int(each.name) not in family
+        _inspect_process(path, prefix, site)
+        for path in _PROC.iterdir()
+        if path.name.isdigit() and int(path.name) not in family
     )
     # Start times are told in hundredths of a second; one that began in the same instant is not older.
-    return tuple(sorted((each for each in found if each and each.started < when - 0.02), key=lambda each: each.pid))
+    return tuple(sorted((item for item in found if item and item.started < when - 0.02), key=lambda item: item.pid))
 
 
 def _inspect_process(folder: Path, prefix: Path, site: Path) -> OldProcess | None:
     try:
-        command = [os.fsdecode(each) for each in (folder / "cmdline").read_bytes().split(b"\0") if each]
+        command = [os.fsdecode(part) for part in (folder / "cmdline").read_bytes().split(b"\0") if part]
         if not command or not (_runs_from(command, prefix) or _maps_files_of(folder, site)):
             return None
         shown = redact(shlex.join(command))
@@ -63,7 +63,7 @@ def _inspect_process(folder: Path, prefix: Path, site: Path) -> OldProcess | Non
 
 def _runs_from(command: list[str], prefix: Path) -> bool:
     """The interpreter itself, or a console script that the interpreter runs."""
-    return any(each.startswith(f"{prefix}{os.sep}") for each in command[:2])
+    return any(item.startswith(f"{prefix}{os.sep}") for item in command[:2])
 
 
 def _maps_files_of(folder: Path, site: Path) -> bool:

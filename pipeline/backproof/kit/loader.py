@@ -1,4 +1,4 @@
-"""Reads a plan: every error at once, each with file and key, and a did-you-mean for an unknown name."""
+"""Reads a plan: all its errors at once, each with file and key, and a suggestion for an unknown name."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from pydantic import BaseModel, ValidationError
 
 from backproof.core.errors import PlanError
 from backproof.core.plural import format_count
-from backproof.kit.plan import PLAN_FILE, Plan, did_you_mean
+from backproof.core.suggestion import suggest_name
+from backproof.kit.plan import PLAN_FILE, Plan
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -34,11 +35,11 @@ def load_plan(kit: Path, devices: Mapping[str, OffersModels]) -> Plan:
         plan = Plan.model_validate(data, context=devices)
     except ValidationError as error:
         problems = error.errors()
-        lines = [f"{path}: {_describe(problem)}" for problem in problems if not _is_echo(problem, problems)]
+        lines = [f"{path}: {_describe_problem(problem)}" for problem in problems if not _is_echo(problem, problems)]
         raise _refuse_plan(path, lines) from error
     if missing := [
         f"{path}: {key}: no file {name} in the kit"
-        for key, name in _kit_files(plan)
+        for key, name in _list_kit_files(plan)
         if not (path.parent / name).exists()
     ]:
         raise _refuse_plan(path, missing)
@@ -75,7 +76,7 @@ def _refuse_plan(path: Path, lines: list[str]) -> PlanError:
     )
 
 
-def _kit_files(plan: Plan) -> list[tuple[str, str]]:
+def _list_kit_files(plan: Plan) -> list[tuple[str, str]]:
     files = [(f"check.{check.id}.file", check.file) for check in plan.check]
     files += [(f"fixup.{fixup.id}.file", fixup.file) for fixup in plan.fixup]
     if plan.emulator:
@@ -83,15 +84,15 @@ def _kit_files(plan: Plan) -> list[tuple[str, str]]:
     return files
 
 
-def _describe(problem: Any) -> str:
+def _describe_problem(problem: Any) -> str:
     key = ".".join(str(part) for part in problem["loc"]) or "plan"
     if problem["type"] != "extra_forbidden":
         return f"{key}: {problem['msg'].removeprefix('Value error, ')}"
-    known = _keys_at(problem["loc"][:-1])
-    return f"{key}: unknown key{did_you_mean(str(problem['loc'][-1]), known)}"
+    known = _list_keys(problem["loc"][:-1])
+    return f"{key}: unknown key{suggest_name(str(problem['loc'][-1]), known)}"
 
 
-def _keys_at(location: tuple[Any, ...]) -> set[str]:
+def _list_keys(location: tuple[Any, ...]) -> set[str]:
     """Return the keys that the plan allows at a place; lists, tuples and free tables are passed through."""
     model: type[BaseModel] = Plan
     for part in location:

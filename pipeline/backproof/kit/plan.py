@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import difflib
 from typing import TYPE_CHECKING, Annotated, Literal, Protocol
 
 from pydantic import Field, ValidationInfo, model_validator
 
 from backproof.core.model import Record
+from backproof.core.suggestion import suggest_name
 from backproof.kit.serving import Experiment, Serve, UpstreamTests
 from backproof.kit.types import CommitName, Expected, Identifier, KitPath
 
@@ -20,7 +20,7 @@ PLAN_FILE = "plan.toml"
 
 
 class Upstream(Record):
-    """Where the fix comes from."""
+    """The pull request of the fix, and the one that it was made from."""
 
     repo: Annotated[str, Field(pattern=r"^[\w.-]+/[\w.-]+$", description="owner/name")]
     pull: int | None = None
@@ -35,7 +35,7 @@ class NotWanted(Record):
 
 
 class Pick(Record):
-    """What to cherry-pick, in order."""
+    """The commits to cherry-pick, in order."""
 
     commits: Annotated[tuple[CommitName, ...], Field(min_length=1)]
     drop: tuple[str, ...] = Field(default=(), description="gitignore-like globs taken out of the pick")
@@ -58,7 +58,7 @@ class Branch(Record):
 
 
 class Install(Record):
-    """How an arm reaches the target interpreter."""
+    """The way in which an arm reaches the target interpreter."""
 
     distribution: str
     mode: Literal["overlay", "pip"] = "overlay"
@@ -67,7 +67,7 @@ class Install(Record):
 
 
 class Service(Record):
-    """How the service is started: this decides what the import system finds first."""
+    """The start of the service, which decides which code the import system finds first."""
 
     launch: Literal["script", "module"] = "script"
     cwd: str = "."
@@ -75,7 +75,7 @@ class Service(Record):
 
 
 class Verify(Record):
-    """What must be loaded, and which checks must reach the changed lines."""
+    """The modules that must be loaded, and the checks that must reach the changed lines."""
 
     modules: tuple[str, ...] = Field(default=(), description="beyond the modules of the patch")
     reach: tuple[Identifier, ...] = Field(default=(), description="ids of the checks that must reach the changed lines")
@@ -124,7 +124,7 @@ class TriagePlan(Record):
 
 
 class Baseline(Record):
-    """What the release was validated with."""
+    """Versions, environment and launch arguments that the release was validated with."""
 
     versions: dict[str, str] = {}
     environment: dict[str, str] = {}
@@ -132,7 +132,7 @@ class Baseline(Record):
 
 
 class Target(Record):
-    """The target environment that the demo builds for the embedded device."""
+    """The target environment that the demo builds."""
 
     requirement: str = Field(description="the affected release, exactly pinned")
     packages: tuple[str, ...] = Field(description="installed first, exactly pinned")
@@ -161,9 +161,13 @@ class Plan(Record):
     experiment: tuple[Experiment, ...] = ()
     upstream_tests: UpstreamTests | None = None
 
+    def has_checks_under(self, models: Collection[str]) -> bool:
+        """Tell whether any check says what the arms must show under these operator models."""
+        return any(check.expected_under(models) for check in self.check)
+
     @model_validator(mode="after")
     def _names_hold(self, info: ValidationInfo) -> Plan:
-        """Every name in the plan stands for something; the validation's context is the devices, by name."""
+        """Refuse names that stand for nothing; the validation's context is the devices, by name."""
         problems = [
             *_find_repeated("check", self.check),
             *_find_repeated("fixup", self.fixup),
@@ -205,15 +209,9 @@ def _find_unknown_serves(plan: Plan) -> list[str]:
 
 
 def _find_unknown(what: str, names: Sequence[str], known: set[str]) -> list[str]:
-    return [f"{what} {name!r}{did_you_mean(name, known)}" for name in names if name not in known]
+    return [f"{what} {name!r}{suggest_name(name, known)}" for name in names if name not in known]
 
 
 def _find_repeated(what: str, items: Sequence[Check | Fixup | Serve | Experiment]) -> list[str]:
     names = [item.id for item in items]
     return [f"{what} {name!r} is defined twice" for name in sorted(set(names)) if names.count(name) > 1]
-
-
-def did_you_mean(name: str, known: set[str]) -> str:
-    """Return the end of a message about an unknown name: the known one that it may stand for."""
-    close = difflib.get_close_matches(name, sorted(known), n=1)
-    return f"; did you mean {close[0]!r}?" if close else ""

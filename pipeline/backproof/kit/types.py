@@ -1,4 +1,4 @@
-"""Words that every part of the plan uses: names, paths inside the kit, what an arm must show."""
+"""Types that every part of the plan uses: names, paths inside the kit, what an arm must show."""
 
 from __future__ import annotations
 
@@ -13,27 +13,27 @@ from backproof.core.model import Arm, Record
 _EXPECTED = re.compile(r"^(pass|fail|fault:[a-z][a-z0-9-]*)$")
 
 
-def _inside_kit(path: str) -> str:
+def _check_path(path: str) -> str:
     pure = PurePosixPath(path)
     if pure.is_absolute() or ".." in pure.parts:
         raise ValueError("must be a path inside the kit, without '..'")
     return path
 
 
-def _expectation(text: str) -> str:
+def _check_expectation(text: str) -> str:
     if not _EXPECTED.match(text):
         raise ValueError('must be "pass", "fail" or "fault:<kind>", for example "fault:mte-out-of-range"')
     return text
 
 
-KitPath = Annotated[str, AfterValidator(_inside_kit)]
-Expectation = Annotated[str, AfterValidator(_expectation)]
+KitPath = Annotated[str, AfterValidator(_check_path)]
+Expectation = Annotated[str, AfterValidator(_check_expectation)]
 CommitName = Annotated[str, Field(pattern=r"^[0-9a-f]{7,40}$")]
 Identifier = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9.+_-]*$")]
 
 
 class Expected(Record):
-    """What each arm must show under one operator model (or on the device)."""
+    """The outcomes that the arms must show under one operator model (or on the device)."""
 
     base: Expectation
     pick: Expectation
@@ -44,7 +44,7 @@ class Expected(Record):
     )
     meaning: str = ""
 
-    def of(self, arm: Arm) -> str:
+    def for_arm(self, arm: Arm) -> str:
         return {Arm.BASE: self.base, Arm.PICK: self.pick, Arm.FIXED: self.fixed}[arm]
 
     @model_validator(mode="after")

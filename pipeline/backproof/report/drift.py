@@ -5,11 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from backproof.host.baseline import compare_versions, normalise_name
+from packaging.utils import canonicalize_name
+
+from backproof.host.baseline import compare_versions
 from backproof.records.host import Deviation, DoctorRecord, Reading
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from backproof.rundir.loaded_run import LoadedRun
 
@@ -33,7 +35,7 @@ def list_drift(
         met: name, value, validated version and stage.
     """
     deviations = loaded.doctor.deviations if loaded.doctor else ()
-    read = {(normalise_name(row.name), row.found) for row in deviations}
+    read = {(canonicalize_name(row.name), row.found) for row in deviations}
     stage = loaded.registry.name_of(DoctorRecord)
     rows = tuple(Drift(row=row, stage=stage) for row in deviations)
     return (*rows, *(drift for drift in _compare_facts(baseline, met) if _is_new(drift.row, read)))
@@ -41,14 +43,14 @@ def list_drift(
 
 def _compare_facts(baseline: Mapping[str, str], met: Sequence[tuple[str, str, str, str]]) -> tuple[Drift, ...]:
     readings = [Reading(name=name, value=value, source=f"stage {stage}") for name, value, _, stage in met]
-    stages = {normalise_name(name): stage for name, _, _, stage in met}
+    stages = {canonicalize_name(name): stage for name, _, _, stage in met}
     rows = compare_versions(readings, baseline) if readings else ()
-    return tuple(Drift(row=row, stage=stages.get(normalise_name(row.name), "")) for row in rows)
+    return tuple(Drift(row=row, stage=stages.get(canonicalize_name(row.name), "")) for row in rows)
 
 
-def _is_new(row: Deviation, read: set[tuple[str, str | None]]) -> bool:
+def _is_new(row: Deviation, read: Collection[tuple[str, str | None]]) -> bool:
     """Return whether the doctor did not read it: a stage that read nothing adds nothing to a doctor who looked."""
-    name = normalise_name(row.name)
+    name = canonicalize_name(row.name)
     return (name, row.found) not in read and not (row.found is None and any(name == other for other, _ in read))
 
 

@@ -3,12 +3,12 @@
 A guessed expectation would be a claim without evidence, so the plan stays invalid until somebody has looked.
 """
 
-from backproof.scaffold.choices import Choices, choose
+from backproof.scaffold.choices import Choices, check_choices
 from backproof.scaffold.facts import Facts
-from backproof.scaffold.from_commits import from_commits
-from backproof.scaffold.from_pull import from_pull
-from backproof.scaffold.kit import Scaffold, identity, write
-from backproof.scaffold.plan_text import plan_text
+from backproof.scaffold.from_commits import read_commits
+from backproof.scaffold.from_pull import read_pull
+from backproof.scaffold.kit import Scaffold, choose_identity, write_kit
+from backproof.scaffold.plan_text import build_plan_text
 from backproof.scaffold.target import PINS
 
 __all__ = [
@@ -16,10 +16,10 @@ __all__ = [
     "Choices",
     "Facts",
     "Scaffold",
-    "choose",
-    "from_commits",
-    "from_pull",
-    "identity",
-    "plan_text",
-    "write",
+    "build_plan_text",
+    "check_choices",
+    "choose_identity",
+    "read_commits",
+    "read_pull",
+    "write_kit",
 ]

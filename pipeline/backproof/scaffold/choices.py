@@ -1,4 +1,4 @@
-"""What the person who asks for a kit has decided already, checked before anything is read or written."""
+"""The choices of the person who asks for a kit, checked before anything is read or written."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pydantic import TypeAdapter, ValidationError
 from backproof import devices
 from backproof.core.errors import PlanError
 from backproof.kit.types import Identifier
-from backproof.scaffold.declared import normal
+from backproof.scaffold.declared import normalize_name
 
 _PINNED = re.compile(r"[A-Z0-9][A-Z0-9._-]{0,98}==[A-Z0-9.!+]{1,60}", re.IGNORECASE | re.ASCII)
 _LONGEST = 100
@@ -26,23 +26,23 @@ class Choices:
 
     @property
     def distribution(self) -> str:
-        """What the release is of; empty where none was named."""
-        return normal(self.release.partition("==")[0])
+        """The distribution of the release; empty where none was named."""
+        return normalize_name(self.release.partition("==")[0])
 
 
-def choose(*, identity: str = "", device: str = devices.SCAFFOLDED, release: str = "") -> Choices:
-    """Check what was chosen.
+def check_choices(*, identity: str = "", device: str = devices.SCAFFOLDED, release: str = "") -> Choices:
+    """Return the choices when a plan would take them.
 
     Raises:
-        PlanError: the plan would not take it, or `device` is none.
+        PlanError: one of them is not valid.
     """
-    devices.get(device)
+    devices.get_device(device)
     if identity:
         _check_identity(identity)
     if release and not _PINNED.fullmatch(release):
         raise PlanError(
-            f"{release}: not a release that can be installed again",
-            why="the target of a kit is pinned: its name, ==, and one version",
+            f"{release}: not a pinned release",
+            why="the target of a kit must be the same in every run: a name, ==, and one version",
             next_step="name it with --release, for example --release urllib3==1.26.14",
         )
     return Choices(identity=identity, device=device, release=release)
@@ -56,7 +56,7 @@ def _check_identity(text: str) -> None:
         too_long = True
     if too_long:
         raise PlanError(
-            f"{text[:_LONGEST]}: not an id of a kit",
-            why=f"it has small letters, digits and .+_- only, starts with one of the first two, and has {_LONGEST} at most",
+            f"{text[:_LONGEST]}: not a valid id of a kit",
+            why=f"an id consists of at most {_LONGEST} lower-case letters, digits and .+_-, and starts with a letter or digit",
             next_step="choose another --id, for example name-1234",
         )

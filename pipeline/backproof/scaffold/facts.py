@@ -1,4 +1,4 @@
-"""What a kit is made from, wherever it was read."""
+"""The facts of a backport that a kit is made from, wherever they were read."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class Facts:
 
     @property
     def name(self) -> str:
-        """What files and checks are called after."""
+        """The name that files and checks carry."""
         return str(self.pull) if self.pull else self.wanted[0][:12]
 
     @property
@@ -66,14 +66,14 @@ class Facts:
 
     @property
     def drops(self) -> tuple[str, ...]:
-        """Conventions of release notes that the commits touch."""
+        """The conventions of release notes that the commits touch."""
         paths = {*self.touched, *self.files}
         return tuple(note for note in NOTES if any(map(dropper((note,)), paths)))
 
     @property
     def tests(self) -> tuple[str, ...]:
-        return tuple(each for each in self.files if _is_test(each))
+        return tuple(path for path in self.files if _is_test(path))
 
     @property
     def modules(self) -> tuple[str, ...]:
-        return tuple(each for each in self.files if each.endswith(".py") and not _is_test(each))
+        return tuple(path for path in self.files if path.endswith(".py") and not _is_test(path))

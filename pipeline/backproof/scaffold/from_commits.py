@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from backproof.adapters.git import CommitInfo
 
 
-def from_commits(repo: str, names: Sequence[str], branch: str) -> Facts:
+def read_commits(repo: str, names: Sequence[str], branch: str) -> Facts:
     """Read commits and the release branch that wants them.
 
     Raises:
@@ -29,13 +29,13 @@ def from_commits(repo: str, names: Sequence[str], branch: str) -> Facts:
     tip = source.branch(branch)
     with tempfile.TemporaryDirectory(prefix="backproof-") as folder:
         store = Store.create(Path(folder) / "store.git", source)
-        found = [_commit(store, source, name) for name in names]
-        commits = tuple({each.sha: each for each in found}.values())
-        paths = store.touched(each.sha for each in commits)
-        return _facts(source, commits, paths, branch, _release(store, tip, paths))
+        named = [_read_commit(store, source, name) for name in names]
+        commits = tuple({commit.sha: commit for commit in named}.values())
+        paths = store.touched(commit.sha for commit in commits)
+        return _build_facts(source, commits, paths, branch, _read_release(store, tip, paths))
 
 
-def _commit(store: Store, source: Source, name: str) -> CommitInfo:
+def _read_commit(store: Store, source: Source, name: str) -> CommitInfo:
     sha = store.resolve(name)
     if sha is None:
         raise PlanError(
@@ -47,48 +47,48 @@ def _commit(store: Store, source: Source, name: str) -> CommitInfo:
     if len(info.parents) > 1:
         raise PlanError(
             f"{name}: this is a merge commit",
-            why="which of its parents is the main line, only a person can say",
+            why="only a person can say which of its parents is the main line",
             next_step="name the commits that it merges, each with --commit",
         )
-    _need_parent(store, info)
+    _require_parent(store, info)
     return info
 
 
-def _need_parent(store: Store, info: CommitInfo) -> None:
-    """Without its parent, a commit seems to bring every file that there is."""
+def _require_parent(store: Store, info: CommitInfo) -> None:
+    """Refuse a commit without its parent: it would seem to add every file."""
     if info.sha in store.boundary() or not all(map(store.has, info.parents)):
         raise HostError(
             f"{info.sha[:12]}: its parent is not in the repository",
-            why="the clone is shallow or incomplete, so the change of this commit cannot be told",
+            why="the clone is shallow or incomplete, so the change of this commit is unknown",
             next_step="complete the clone (`git fetch --unshallow`, or `git fetch --deepen=50`) and run again",
         )
 
 
-def _release(store: Store, tip: str, paths: Sequence[str]) -> Release:
+def _read_release(store: Store, tip: str, paths: Sequence[str]) -> Release:
     def read(path: str) -> str | None:
         # One more than is read of a file: a longer one is then known to be longer.
-        done = store.git("cat-file", "blob", f"{tip}:{path}", keep=4 * LONGEST + 4)
-        return done.text if done.code == 0 else None
+        shown = store.git("cat-file", "blob", f"{tip}:{path}", keep=4 * LONGEST + 4)
+        return shown.text if shown.code == 0 else None
 
     return read_release(read, paths)
 
 
-def _facts(
+def _build_facts(
     source: Source, commits: tuple[CommitInfo, ...], paths: tuple[str, ...], branch: str, release: Release
 ) -> Facts:
-    remote, repo = _upstream(source)
-    subjects = [references.parse_subject(each.subject) for each in commits]
-    pull = _only({each.pull for each in subjects})
-    said = _only({references.find_original_pull(each.message, but=pull) for each in commits})
-    shown = ", ".join(each.sha[:12] for each in commits[:8])
+    remote, repo = _find_upstream(source)
+    subjects = [references.parse_subject(commit.subject) for commit in commits]
+    pull = _find_only({subject.pull for subject in subjects})
+    original = _find_only({references.find_original_pull(commit.message, but=pull) for commit in commits})
+    hashes = ", ".join(commit.sha[:12] for commit in commits[:8])
     return Facts(
-        source=f"{shown} of {repo or 'a repository'}",
+        source=f"{hashes} of {repo or 'a repository'}",
         repo=repo,
         remote=remote,
         title=subjects[0].title,
         pull=pull,
-        original=said or _only({each.original for each in subjects}),
-        wanted=tuple(each.sha for each in commits),
+        original=original or _find_only({subject.original for subject in subjects}),
+        wanted=tuple(commit.sha for commit in commits),
         touched=paths,
         files=paths,
         branch=branch,
@@ -96,13 +96,13 @@ def _facts(
     )
 
 
-def _only(numbers: set[int | None]) -> int | None:
-    """The one that all who name one agree on."""
+def _find_only(numbers: set[int | None]) -> int | None:
+    """Return the number that all who name one agree on."""
     named = numbers - {None}
     return named.pop() if len(named) == 1 else None
 
 
-def _upstream(source: Source) -> tuple[str, str]:
-    """The remote that has an address on GitHub, and owner/name of it."""
-    found = ((name, references.parse_repository(address)) for name, address in source.addresses.items())
-    return next((each for each in found if each[1]), ("", ""))
+def _find_upstream(source: Source) -> tuple[str, str]:
+    """Return the remote that has an address on GitHub, and its owner/name."""
+    remotes = ((name, references.parse_repository(address)) for name, address in source.addresses.items())
+    return next((remote for remote in remotes if remote[1]), ("", ""))

@@ -1,4 +1,4 @@
-"""Writes the files of a new kit, and says what is left to a person."""
+"""Writes the files of a new kit, and lists what is left to a person."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from backproof.core.errors import PlanError
+from backproof.core.plain_text import one_line
 from backproof.devices import DEVICES
 from backproof.kit.plan import PLAN_FILE
 from backproof.rundir.ledger import write_atomic
-from backproof.scaffold.plan_text import OPERATORS, expected, plan_text
-from backproof.scaffold.words import line
+from backproof.scaffold.plan_text import OPERATORS, build_plan_text, name_expectation
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -37,19 +37,19 @@ MODULES: dict[str, dict[str, Any]] = {}
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Scaffold:
-    """What was written, and what a person must fill in: key of the plan, and why it cannot be read."""
+    """The files written, and what a person must fill in: a key of the plan, and the reason."""
 
     folder: Path
     files: tuple[str, ...]
     to_fill: tuple[tuple[str, str], ...]
 
 
-def identity(facts: Facts, choices: Choices) -> str:
-    """The kit's id, by which its folder is called, too."""
+def choose_identity(facts: Facts, choices: Choices) -> str:
+    """Return the kit's id, which is the name of its folder, too."""
     return choices.identity or facts.name
 
 
-def write(facts: Facts, folder: Path, choices: Choices) -> Scaffold:
+def write_kit(facts: Facts, folder: Path, choices: Choices) -> Scaffold:
     """Write the kit.
 
     Raises:
@@ -57,51 +57,51 @@ def write(facts: Facts, folder: Path, choices: Choices) -> Scaffold:
     """
     if (folder / PLAN_FILE).exists():
         raise PlanError(
-            f"{folder}: there is a kit already",
-            why="plan.toml exists, and nothing of yours is written over",
+            f"{folder}: a kit exists there already",
+            why="plan.toml exists, and no file of yours is overwritten",
             next_step="name another folder with --out",
         )
     if not facts.wanted:
         raise PlanError(
-            f"{facts.source}: there is nothing to pick",
+            f"{facts.source}: nothing to pick",
             why="all its commits cancel out or are merges",
             next_step="name the original pull request instead",
         )
-    texts = {PLAN_FILE: plan_text(facts, choices), facts.check_file: check_text(facts)}
+    texts = {PLAN_FILE: build_plan_text(facts, choices), facts.check_file: build_check_text(facts)}
     if DEVICES[choices.device].OPERATOR_MODELS:
         texts[OPERATORS] = _OPERATORS
     for name, text in texts.items():
         write_atomic(folder / name, text.encode("utf-8", "backslashreplace"))
-    return Scaffold(folder=folder, files=tuple(texts), to_fill=tuple(_to_fill(facts, choices)))
+    return Scaffold(folder=folder, files=tuple(texts), to_fill=tuple(_list_gaps(facts, choices)))
 
 
-def _to_fill(facts: Facts, choices: Choices) -> Iterator[tuple[str, str]]:
+def _list_gaps(facts: Facts, choices: Choices) -> Iterator[tuple[str, str]]:
     if not facts.repo:
-        yield "upstream.repo", "owner/name of upstream, which the repository has no address of"
+        yield "upstream.repo", "owner/name of upstream: the repository has no address of it"
     if not facts.branch:
         yield "branch", "the release branches that want it"
     if not (facts.release.distribution or choices.distribution or facts.repo):
-        yield "install.distribution", "what the package index calls it"
+        yield "install.distribution", "its name on the package index"
     if DEVICES[choices.device].OPERATOR_MODELS:
-        yield "emulator.model.0.meaning", "what this model of the operators does, in one sentence"
-    yield "check.0.claim", "what the check shows, in one sentence that stands in the comment"
-    expect = f"check.0.expect.{expected(choices)}"
-    yield f"{expect}.base", 'what the release shows without the fix: "fail" or "fault:<kind>"'
-    yield f"{expect}.pick", "what it shows with the commits"
-    yield f"{expect}.fixed", "what it shows with the fix-ups"
+        yield "emulator.model.0.meaning", "the behaviour of this model of the operators, in one sentence"
+    yield "check.0.claim", "the claim that the check shows, in one sentence for the comment"
+    expect = f"check.0.expect.{name_expectation(choices)}"
+    yield f"{expect}.base", 'the result on the release without the fix: "fail" or "fault:<kind>"'
+    yield f"{expect}.pick", "the result with the commits"
+    yield f"{expect}.fixed", "the result with the fix-ups"
 
 
-def check_text(facts: Facts) -> str:
-    """A check that is red until it is written."""
+def build_check_text(facts: Facts) -> str:
+    """Return a check that is red until somebody writes it."""
     return (
         f'"""Runs in the target interpreter, once per arm: must be red on the release and green with the fix."""\n\n'
-        f"# Tests that come with the fix or change, to take the cases from:\n{_listed(facts.tests)}"
-        f"# Modules that it changes:\n{_listed(facts.modules)}\n"
+        f"# Tests that come with the fix or change, to take the cases from:\n{_format_paths(facts.tests)}"
+        f"# Modules that it changes:\n{_format_paths(facts.modules)}\n"
         "import pytest\n\n\n"
         f"def test_{facts.name}() -> None:\n"
         '    pytest.fail("this check is not written yet")\n'
     )
 
 
-def _listed(paths: tuple[str, ...]) -> str:
-    return "".join(f"#   {line(each)}\n" for each in paths[:20]) or "#   none\n"
+def _format_paths(paths: tuple[str, ...]) -> str:
+    return "".join(f"#   {one_line(path)}\n" for path in paths[:20]) or "#   none\n"

@@ -1,22 +1,18 @@
-"""Text from outside as a word of TOML, or as one line of a comment."""
+"""Text from outside as a string of TOML."""
 
 from __future__ import annotations
 
 
-def line(text: str) -> str:
-    """One line without controls, bounded: for comments and titles."""
-    return " ".join("".join(each if each.isprintable() else " " for each in text).split())[:300]
+def quote_toml(value: str) -> str:
+    """Return a TOML basic string that hides no character, see https://toml.io/en/v1.0.0#string."""
+    return f'"{"".join(map(_escape_char, value))}"'
 
 
-def toml(value: str) -> str:
-    """A TOML basic string, see https://toml.io/en/v1.0.0#string for what it must escape."""
-    escaped = "".join(
-        f"\\{each}" if each in '"\\' else (each if each.isprintable() else f"\\u{_scalar(each):04x}") for each in value
-    )
-    return f'"{escaped}"'
-
-
-def _scalar(each: str) -> int:
-    """A surrogate stands for a byte that was no UTF-8, and TOML has none: what is shown for it is the replacement."""
-    code = min(ord(each), 0xFFFF)
-    return 0xFFFD if 0xD800 <= code <= 0xDFFF else code
+def _escape_char(char: str) -> str:
+    if char in '"\\':
+        return f"\\{char}"
+    if char.isprintable():
+        return char
+    # TOML has no surrogates: each stands for a byte that was not UTF-8, and becomes the replacement character.
+    code = 0xFFFD if 0xD800 <= ord(char) <= 0xDFFF else ord(char)
+    return f"\\U{code:08x}" if code > 0xFFFF else f"\\u{code:04x}"

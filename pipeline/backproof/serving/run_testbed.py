@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 def host_facts(ctx: Context) -> dict[str, str]:
     """Return the device's facts, and host and boot for every device: rounds of another place are not compared."""
     here = read_identity()
-    described = devices.get(ctx.settings.device).describe(Path(ctx.settings.python))
+    described = devices.get_device(ctx.settings.device).describe(Path(ctx.settings.python))
     return {"host": here.host, "boot_id": here.boot_id, **described}
 
 

@@ -48,7 +48,7 @@ def run(ctx: Context) -> StageResult:
     conduct.prepare_sides(options.experiment, options.serve, baseline.arguments)
     env = {**baseline.environment, **ctx.plan.verify.service.env}
     folder = ctx.ledger.stage_folder(f"{NAME}/{options.experiment.id}")
-    device = devices.get(ctx.settings.device)
+    device = devices.get_device(ctx.settings.device)
     with device.open_session(Path(ctx.settings.python), folder, env) as session:
         testbed = make_testbed(ctx, NAME, session, budget=options.budget.start(), env=env, model=options.model)
         record = conduct.conduct_experiment(testbed, options.experiment, options.serve, baseline.arguments)

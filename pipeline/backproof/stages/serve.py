@@ -64,7 +64,7 @@ def inputs(ctx: Context) -> Mapping[str, Any]:
 
 def run(ctx: Context) -> StageResult:
     options = ctx.read_options(Options)
-    device = devices.get(ctx.settings.device)
+    device = devices.get_device(ctx.settings.device)
     env = {**ctx.plan.baseline.environment, **ctx.plan.verify.service.env}
     with device.open_session(Path(ctx.settings.python), ctx.ledger.stage_folder(NAME), env) as session:
         testbed = make_testbed(ctx, NAME, session, budget=options.budget.start(), env=env, model=options.model)

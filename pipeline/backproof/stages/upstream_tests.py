@@ -16,6 +16,7 @@ from backproof.records.upstream_tests import UpstreamRecord
 from backproof.upstream_tests import compare
 from backproof.upstream_tests.arm import ArmJob, run_arm
 from backproof.upstream_tests.worker import TestJob
+from backproof.verdict.endings import RULES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -39,16 +40,17 @@ def inputs(ctx: Context) -> Mapping[str, Any]:
     fixed = ctx.require_record(FixupRecord)
     installed = ctx.require_record(InstallRecord)
     return {
+        "rules": RULES,
         "tree": fixed.head_tree,
         "target": installed.model_dump(mode="json", exclude={"held"}),
         "python": ctx.settings.python,
-        "facts": devices.get(ctx.settings.device).describe(Path(ctx.settings.python)),
+        "facts": devices.get_device(ctx.settings.device).describe(Path(ctx.settings.python)),
         "tests": _require_table(ctx).model_dump(mode="json"),
     }
 
 
 def run(ctx: Context) -> StageResult:
-    device = devices.get(ctx.settings.device)
+    device = devices.get_device(ctx.settings.device)
     python, folder = Path(ctx.settings.python), ctx.ledger.stage_folder(NAME)
     root = _export_tests(ctx, _require_table(ctx), folder / "root")
     env = {**ctx.plan.baseline.environment, **ctx.plan.verify.service.env}

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 from backproof import devices
 from backproof.core.errors import PlanError, TargetError
 from backproof.core.model import Arm, Outcome, Record, StageRole
+from backproof.core.plain_text import one_line
+from backproof.core.redaction import redact
 from backproof.devices.check_result import CheckResult
 from backproof.devices.check_run import CheckEnvironment, CheckJob, CompletedCheck, run_batch, run_check
 from backproof.install import arms
@@ -24,6 +26,8 @@ from backproof.records.proof import (
 )
 from backproof.rundir.ledger import sha256_of
 from backproof.verdict import judge
+from backproof.verdict.endings import RULES
+from backproof.verdict.sentences import case_sentence
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -44,12 +48,13 @@ def inputs(ctx: Context) -> Mapping[str, Any]:
     fixed = ctx.require_record(FixupRecord)
     installed = ctx.require_record(InstallRecord)
     return {
+        "rules": RULES,
         "trees": [picked.base_tree, picked.head_tree, fixed.head_tree],
         "target": installed.model_dump(mode="json", exclude={"held", "since"}),
         "python": ctx.settings.python,
         "device": ctx.settings.device,
-        "facts": devices.get(ctx.settings.device).describe(Path(ctx.settings.python)),
-        "checks": [each.model_dump(mode="json") for each in ctx.plan.check],
+        "facts": devices.get_device(ctx.settings.device).describe(Path(ctx.settings.python)),
+        "checks": [item.model_dump(mode="json") for item in ctx.plan.check],
         "operators": ctx.plan.emulator.model_dump(mode="json") if ctx.plan.emulator else None,
         "service": ctx.plan.verify.service.model_dump(mode="json"),
         "files": {path.relative_to(ctx.kit).as_posix(): sha256_of(path) for path in sorted(ctx.kit.rglob("*.py"))},
@@ -57,7 +62,7 @@ def inputs(ctx: Context) -> Mapping[str, Any]:
 
 
 def run(ctx: Context) -> StageResult:
-    device = devices.get(ctx.settings.device)
+    device = devices.get_device(ctx.settings.device)
     python = Path(ctx.settings.python)
     facts = device.describe(python)
     cases: list[Case] = []
@@ -131,11 +136,11 @@ def _run_checks(
     )
     jobs = [
         CheckJob(
-            name=f"{each.check.id}.{each.model}",
-            check=each.check,
-            operators=device.request(ctx.kit, ctx.plan, each.model),
+            name=f"{subject.check.id}.{subject.model}",
+            check=subject.check,
+            operators=device.request(ctx.kit, ctx.plan, subject.model),
         )
-        for each in subjects
+        for subject in subjects
     ]
     if device.FORKS:
         return run_batch(environment, jobs, parallel=device.PARALLEL)
@@ -160,7 +165,8 @@ def _judge_answer(
     claim = f"what {subject.check.id} showed on {subject.arm} under {subject.model}"
     evidence = ctx.ledger.register_evidence(answer.file, claim=claim, command=answer.command)
     case = judge.case(subject, answer.result, hashes=hashes, evidence=[evidence])
-    ctx.say(f"      {case.sentence} ({case.steps - case.steps_failed} of {case.steps} steps pass)")
+    text = one_line(redact(case_sentence(case)), 700)
+    ctx.say(f"      {text} ({case.steps - case.steps_failed} of {case.steps} steps pass)")
     return case, answer.result.limits
 
 
@@ -180,5 +186,5 @@ def _make_result(ctx: Context, record: ValidateRecord, kept: list[Evidence]) -> 
         claim="every case: check, model, arm, expected and observed",
         command=f"backproof run {ctx.ledger.folder} --only validate",
     )
-    evidence: list[Evidence] = [whole, *kept, *(each for case in record.cases for each in case.evidence)]
+    evidence: list[Evidence] = [whole, *kept, *(item for case in record.cases for item in case.evidence)]
     return StageResult(stage=NAME, outcome=Outcome(outcome), sentence=sentence, evidence=tuple(evidence))

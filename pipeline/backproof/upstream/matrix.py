@@ -16,10 +16,9 @@ from backproof.core.model import Record
 from backproof.devices import DEVICES
 
 if TYPE_CHECKING:
-    from backproof.devices.protocol import Device
     from backproof.kit.plan import Plan
 
-_MOST = 256
+_MOST_CELLS = 256
 """GitHub takes no more jobs in one matrix."""
 
 
@@ -42,7 +41,7 @@ class Matrix(Record):
 
 
 def make_matrix(plan: Plan, repo: str, *, devices: tuple[str, ...] = (), labels: tuple[str, ...] = ()) -> Matrix:
-    """The cells of a plan.
+    """Return the cells of a plan.
 
     Args:
         plan: the kit's.
@@ -54,13 +53,7 @@ def make_matrix(plan: Plan, repo: str, *, devices: tuple[str, ...] = (), labels:
         PlanError: a branch or a device is not there, or nothing is left to run.
     """
     source = Source.open(repo)
-    wanted = devices or tuple(name for name, device in DEVICES.items() if _has_checks(plan, device))
-    if unknown := sorted(set(wanted) - set(DEVICES)):
-        raise PlanError(
-            f"{', '.join(unknown)}: no such device",
-            why=f"the devices are {', '.join(DEVICES)}",
-            next_step="correct --device",
-        )
+    chosen = _choose_devices(plan, devices)
     cells = tuple(
         Cell(
             name=_make_slug(f"{branch.name}-{device}"),
@@ -71,20 +64,25 @@ def make_matrix(plan: Plan, repo: str, *, devices: tuple[str, ...] = (), labels:
             labels=DEVICES[device].HOSTED_RUNNER or labels or ("self-hosted", device),
         )
         for branch in plan.branch
-        for device in wanted
+        for device in chosen
     )
-    if not cells or len(cells) > _MOST or len({each.name for each in cells}) < len(cells):
+    if not cells or len(cells) > _MOST_CELLS or len({cell.name for cell in cells}) < len(cells):
         raise PlanError(
             f"{plan.id}: {len(cells)} cells make no matrix",
-            why=f"a matrix has 1 to {_MOST} jobs, each with a name of its own",
+            why=f"a matrix has 1 to {_MOST_CELLS} jobs, each with a name of its own",
             next_step="name fewer devices with --device, or correct the plan's branches and expectations",
         )
     return Matrix(include=cells)
 
 
-def _has_checks(plan: Plan, device: Device) -> bool:
-    models = device.models(plan)
-    return any(check.expected_under(models) for check in plan.check)
+def _choose_devices(plan: Plan, named: tuple[str, ...]) -> tuple[str, ...]:
+    if unknown := sorted(set(named) - set(DEVICES)):
+        raise PlanError(
+            f"{', '.join(unknown)}: no such device",
+            why=f"the devices are {', '.join(DEVICES)}",
+            next_step="correct --device",
+        )
+    return named or tuple(name for name, device in DEVICES.items() if plan.has_checks_under(device.models(plan)))
 
 
 def _make_slug(text: str) -> str:

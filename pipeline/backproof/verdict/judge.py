@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from backproof.core.model import Arm, Outcome
 from backproof.records.proof import Case
+from backproof.verdict.endings import classify_ending, describe_error
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -48,22 +49,22 @@ def case(
     """
     observed, why = observe(result, hashes)
     verdict = judge(subject.expected, subject.arm, observed)
-    failed = [each for each in result.tests if each.outcome in {"failed", "error"}]
+    failed = [test for test in result.tests if test.outcome in {"failed", "error"}]
     return Case(
         check=subject.check.id,
         model=subject.model,
         arm=subject.arm,
         role=subject.expected.role,
-        expected=subject.expected.of(subject.arm),
+        expected=subject.expected.for_arm(subject.arm),
         observed=observed,
         verdict=verdict,
         sentence=_sentence(subject, observed, verdict, why),
         steps=len(result.tests),
         steps_failed=len(failed),
-        faults=dict(Counter(kind for each in failed if (kind := _kind(each)) != "fail")),
+        faults=dict(Counter(kind for item in failed if (kind := _kind(item)) != "fail")),
         observations=summed(result.tests),
         first=_first(failed),
-        seconds=round(sum(each.seconds for each in result.tests), 3),
+        seconds=round(sum(test.seconds for test in result.tests), 3),
         evidence=tuple(evidence),
     )
 
@@ -71,17 +72,18 @@ def case(
 def observe(result: CheckResult, hashes: Mapping[str, str | None]) -> tuple[str, str]:
     """One word for what the check showed, and why when that word is `error`.
 
-    The code that ran must be the arm's: otherwise the result says nothing about the arm.
+    A test that could not be carried out is not red, and what the others showed is then not all that there is to see. And
+    the code that ran must be the arm's: otherwise the result says nothing about the arm.
     """
     if result.error is not None:
         return "error", told(result.error)
-    ran = [each for each in result.tests if each.outcome != "skipped"]
+    ran = [test for test in result.tests if test.outcome != "skipped"]
     if not ran:
         return "error", f"nothing ran ({len(result.tests)} skipped, pytest ended with {result.pytest_exit})"
+    if (broken := next((test for test in ran if classify_ending(test) == "error"), None)) is not None:
+        return "error", describe_error(broken)
     if strange := _not_this_arm(result, hashes):
         return "error", strange
-    if (broken := next((test for test in ran if is_error(test)), None)) is not None:
-        return "error", describe_error(broken)
     return _name_outcome(ran), ""
 
 
@@ -92,37 +94,14 @@ def _name_outcome(ran: Sequence[TestResult]) -> str:
     return next((kind if kind == "fail" else f"fault:{kind}" for kind in kinds), "pass")
 
 
-# An exception that says that a test could not be carried out, and nothing of the code under test: a module that is not
-# there, a file, a connection or a process that is refused, a time-out (all of them OSError), memory, a fixture of pytest,
-# an operator that the device does not model.
-_NOT_CARRIED_OUT = frozenset({"ImportError", "OSError", "MemoryError", "FixtureLookupError", "Unmodelled"})
-
-
-def is_error(test: TestResult) -> bool:
-    """Return whether a test could not be carried out; such a test is neither red nor green.
-
-    A fault that the device recorded while the test ran is a finding, whatever was raised after it.
-    """
-    if test.outcome == "error":
-        return True
-    return test.outcome == "failed" and not test.faults and not _NOT_CARRIED_OUT.isdisjoint(test.raised)
-
-
-def describe_error(test: TestResult) -> str:
-    """Return in one line which test could not be carried out, in which phase, and what was raised."""
-    phase = f" in {test.phase}" if test.phase else ""
-    line = next(iter(test.message.splitlines()), "") or next(iter(test.raised), "no reason given")
-    return f"{test.nodeid}: error{phase}: {line}"[:500]
-
-
 def told(error: Mapping[str, Any]) -> str:
     """One line of what the check's process said of its own end: the word, and the last line of the trace."""
-    lines = [each.strip() for each in str(error.get("trace", "")).splitlines() if each.strip()]
+    lines = [line.strip() for line in str(error.get("trace", "")).splitlines() if line.strip()]
     return ": ".join([str(error.get("what", "the check could not run")), *lines[-1:]])[:500]
 
 
 def _not_this_arm(result: CheckResult, hashes: Mapping[str, str | None]) -> str:
-    if not any(each.file in hashes for each in result.loaded):
+    if not any(item.file in hashes for item in result.loaded):
         return "none of the patch's files was loaded by the check"
     wrong = other_code(result.loaded, hashes)
     return f"not the code of this arm was loaded: {', '.join(wrong)}" if wrong else ""
@@ -131,7 +110,7 @@ def _not_this_arm(result: CheckResult, hashes: Mapping[str, str | None]) -> str:
 def other_code(loaded: Iterable[Loaded], hashes: Mapping[str, str | None]) -> list[str]:
     """Files whose code, as the process took it, is not known to be the one that is wanted."""
     return [
-        each.file for each in loaded if each.file in hashes and {each.sha256, each.source_sha256} != {hashes[each.file]}
+        item.file for item in loaded if item.file in hashes and {item.sha256, item.source_sha256} != {hashes[item.file]}
     ]
 
 
@@ -144,7 +123,7 @@ def judge(expected: Expected, arm: Arm, observed: str) -> Verdict:
     """Compare what an arm showed with what the plan says that it must show."""
     if observed == "error":
         return "error"
-    wanted = expected.of(arm)
+    wanted = expected.for_arm(arm)
     if expected.role == "proof" and arm is Arm.BASE:
         return _judge_base(wanted, observed)
     if observed == wanted:
@@ -160,12 +139,12 @@ def _judge_base(wanted: str, observed: str) -> Verdict:
 
 def outcome(cases: Sequence[Case]) -> tuple[Outcome, str]:
     """The outcome of all cases together, with one sentence."""
-    proofs = [each for each in cases if each.role == "proof"]
+    proofs = [entry for entry in cases if entry.role == "proof"]
     if not proofs:
         return Outcome.INCONCLUSIVE, "the plan has no proof for this device: guards alone show nothing"
     groups: dict[Verdict, list[Case]] = {}
-    for each in cases:
-        groups.setdefault(each.verdict, []).append(each)
+    for item in cases:
+        groups.setdefault(item.verdict, []).append(item)
     order: tuple[Verdict, ...] = ("failed", "error", "not-discriminating", "not-reproduced", "unexpected")
     for verdict in order:
         if verdict in groups:
@@ -178,7 +157,7 @@ def outcome(cases: Sequence[Case]) -> tuple[Outcome, str]:
 
 def _sentence(subject: Subject, observed: str, verdict: Verdict, why: str) -> str:
     name = f"{subject.check.id} under {subject.model} on {subject.arm}"
-    wanted = subject.expected.of(subject.arm)
+    wanted = subject.expected.for_arm(subject.arm)
     said: dict[Verdict, str] = {
         "as-expected": f"{observed}, as the plan expects",
         "not-discriminating": "passes without the fix, so it proves nothing",

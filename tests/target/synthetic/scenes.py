@@ -153,6 +153,17 @@ def test_no_stand_in(device: Any) -> None:
     import acme.device.other  # noqa: F401
 
 
+def test_no_such_name(device: Any) -> None:
+    import acme.device.ops
+
+    assert not hasattr(acme.device.ops, "scatter_rows")
+    acme.device.ops.scatter_rows(1)
+
+
+def test_no_operator_of_torch(device: Any) -> None:
+    torch.ops.acme.nothing(1)
+
+
 def test_launch_without_a_device() -> None:
     bump(torch.zeros(2, 2), 0)
 

@@ -22,22 +22,22 @@ def plan_changes(site: Path, changes: Sequence[Change], *, owner: str, guards: S
     Raises:
         NeedsReview: files that are not the release's own, each with what it is instead.
     """
-    if drift := [f"{each.path}: {reason}" for each in changes if (reason := _explain_refusal(site, each))]:
+    if drift := [f"{change.path}: {reason}" for change in changes if (reason := _explain_refusal(site, change))]:
         raise NeedsReview(
             f"{site}: {len(drift)} of {format_count(len(changes), 'file')} {is_or_are(len(drift))} not the release's own; nothing was changed",
             why="\n       ".join(drift),
             next_step="reinstall the release into that interpreter, or name the release that is installed there",
         )
-    real = [each for each in changes if each.before != each.after]
-    after = {each.path: each.after for each in real}
+    real = [change for change in changes if change.before != change.after]
+    after = {item.path: item.after for item in real}
     return Journal(
         owner=owner,
         pid=os.getpid(),
         made=now(),
-        files=tuple(JournalEntry(path=each.path, before=each.before, after=each.after) for each in real),
-        caches=tuple(_describe_cache(site, path) for each in real for path in list_compiled(site, each.path)),
+        files=tuple(JournalEntry(path=item.path, before=item.before, after=item.after) for item in real),
+        caches=tuple(_describe_cache(site, path) for item in real for path in list_compiled(site, item.path)),
         new_folders=tuple(_list_new_folders(site, real)),
-        guards=tuple(_build_guard(site, each, after) for each in guards),
+        guards=tuple(_build_guard(site, guard, after) for guard in guards),
     )
 
 
@@ -56,7 +56,7 @@ def _explain_refusal(site: Path, change: Change) -> str:
     pure = PurePosixPath(change.path)
     if pure.is_absolute() or ".." in pure.parts or pure.parts[:1] == (FOLDER,) or not pure.parts:
         return "not a path inside site-packages"
-    if link := next((each for each in _walk_down(site, pure) if each.is_symlink()), None):
+    if link := next((item for item in _walk_down(site, pure) if item.is_symlink()), None):
         return f"{link.relative_to(site)} is a symbolic link: what it points at is shared with others"
     return _explain_difference(written.hash_file(site / pure), change)
 
@@ -86,10 +86,10 @@ def _describe_cache(site: Path, path: Path) -> MovedCache:
 
 def _list_new_folders(site: Path, changes: Sequence[Change]) -> list[str]:
     """Folders that are absent now and would stay behind: of new files, and of what gets compiled meanwhile."""
-    parents = {parent for each in changes for parent in PurePosixPath(each.path).parents if str(parent) != "."}
-    caches = {PurePosixPath(each.path).parent / "__pycache__" for each in changes if each.path.endswith(".py")}
-    absent = [each for each in parents | caches if not (site / each).exists()]
-    return [str(each) for each in sorted(absent, key=lambda each: len(each.parts))]
+    parents = {parent for change in changes for parent in PurePosixPath(change.path).parents if str(parent) != "."}
+    caches = {PurePosixPath(change.path).parent / "__pycache__" for change in changes if change.path.endswith(".py")}
+    absent = [parent for parent in parents | caches if not (site / parent).exists()]
+    return [str(entry) for entry in sorted(absent, key=lambda item: len(item.parts))]
 
 
 def _build_guard(site: Path, path: str, after: dict[str, str | None]) -> GuardFile:

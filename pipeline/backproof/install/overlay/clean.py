@@ -22,7 +22,7 @@ def remove_folder(site: Path) -> None:
     folder = site / FOLDER
     if not folder.is_dir():
         return
-    if left := [each for each in (folder / ORIGINALS).rglob("*") if not each.is_dir()]:
+    if left := [path for path in (folder / ORIGINALS).rglob("*") if not path.is_dir()]:
         raise NeedsReview(
             f"{folder / ORIGINALS}: {len(left)} kept originals without a journal",
             why=f"the first is {left[0].relative_to(folder / ORIGINALS)}",
@@ -35,10 +35,10 @@ def force_remove_folder(site: Path) -> None:
     """Remove the folder, whatever is in it."""
     folder = site / FOLDER
     # The journal last: a kill in between leaves one that finds nothing to do.
-    for each in sorted(folder.iterdir(), key=lambda each: each.name == JOURNAL_FILE):
-        if each.is_dir():
-            shutil.rmtree(each)
+    for item in sorted(folder.iterdir(), key=lambda path: path.name == JOURNAL_FILE):
+        if item.is_dir():
+            shutil.rmtree(item)
         else:
-            each.unlink()
+            item.unlink()
     with suppress(FileNotFoundError):
         folder.rmdir()

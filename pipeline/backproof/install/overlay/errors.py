@@ -64,8 +64,8 @@ def build_replaced_error(site: Path, journal: Journal, changed: str) -> NeedsRev
 
 def build_drift_error(site: Path, journal: Journal, drift: Sequence[Drift]) -> NeedsReview:
     lines = [
-        f"{each.path}: {each.reason}; {f'the original is kept as {each.kept}' if each.kept else 'it was absent before'}"
-        for each in drift
+        f"{item.path}: {item.reason}; {f'the original is kept as {item.kept}' if item.kept else 'it was absent before'}"
+        for item in drift
     ]
     return NeedsReview(
         f"{site}: {format_count(len(drift), 'file')} changed by someone else while the patch was in place, and left so",

@@ -78,7 +78,7 @@ class OverlaySession:
                 yield "made the folder"
                 written.write_journal(self.site, journal)
                 yield "wrote the journal"
-                yield from steps.apply_changes(self.site, journal, {each.path: each.new for each in changes})
+                yield from steps.apply_changes(self.site, journal, {change.path: change.new for change in changes})
         except BaseException:
             self.revert()
             raise
@@ -106,11 +106,11 @@ class OverlaySession:
         """What is in place now, as changes that would put it there again."""
         journal = written.read_journal(self.site)
         with translate_os_errors(self.site):
-            return tuple(_rebuild_change(self.site, each) for each in (journal.files if journal else ()))
+            return tuple(_rebuild_change(self.site, file) for file in (journal.files if journal else ()))
 
     def list_guards(self) -> tuple[str, ...]:
         journal = written.read_journal(self.site)
-        return tuple(each.path for each in journal.guards) if journal else ()
+        return tuple(guard.path for guard in journal.guards) if journal else ()
 
     def hold(self) -> None:
         """Leave the overlay in place when this session is closed, until someone undoes it."""
@@ -147,8 +147,8 @@ class OverlaySession:
         drift: list[steps.Drift] = []
         yield from steps.revert_changes(self.site, journal, force=force, drift=drift)
         if drift:
-            left = {each.path for each in drift}
-            kept = journal.model_copy(update={"files": tuple(each for each in journal.files if each.path in left)})
+            left = {item.path for item in drift}
+            kept = journal.model_copy(update={"files": tuple(file for file in journal.files if file.path in left)})
             with suppress(OSError):  # a full disk: the old journal serves as well, the undo is idempotent
                 written.write_journal(self.site, kept)
             raise build_drift_error(self.site, kept, drift)

@@ -66,8 +66,8 @@ def revert_changes(site: Path, journal: Journal, *, force: bool, drift: list[Dri
     for entry in journal.files:
         _restore_file(site, entry, force=force, drift=drift)
         yield f"restored {entry.path}"
-    left = {each.path for each in drift}
-    restored = [each.path for each in journal.files if each.path not in left]
+    left = {item.path for item in drift}
+    restored = [file.path for file in journal.files if file.path not in left]
     for path in restored:
         _drop_compiled(site, path, journal.caches)
         yield f"dropped what was compiled of {path}"
@@ -83,7 +83,7 @@ def revert_changes(site: Path, journal: Journal, *, force: bool, drift: list[Dri
 
 def find_changed_guard(site: Path, journal: Journal) -> str:
     """Which file of the distribution's record shows that another installation took place; empty when none does."""
-    return next((each.path for each in journal.guards if hash_file(site / each.path) not in each.either), "")
+    return next((guard.path for guard in journal.guards if hash_file(site / guard.path) not in guard.either), "")
 
 
 def _stage_file(site: Path, entry: JournalEntry, content: bytes) -> None:
@@ -98,7 +98,7 @@ def _stage_file(site: Path, entry: JournalEntry, content: bytes) -> None:
 
 def _copy_owner_and_mode(staged: Path, path: Path) -> None:
     """The mode and owner of the file that it replaces (of a new file: the owner of the nearest folder)."""
-    model = path if path.exists() else next(each for each in path.parents if each.exists())
+    model = path if path.exists() else next(parent for parent in path.parents if parent.exists())
     facts = model.stat()
     staged.chmod(facts.st_mode & 0o7777 if model == path else 0o644)
     with suppress(PermissionError):
@@ -163,7 +163,7 @@ def _describe_state(found: str | None, path: Path) -> str:
 
 def _drop_compiled(site: Path, source: str, caches: tuple[MovedCache, ...]) -> None:
     """Remove what was compiled from the patched source; a compiled file that is back already is known by its time."""
-    ours = {each.path: each for each in caches}
+    ours = {cache.path: cache for cache in caches}
     for path in list_compiled(site, source):
         known = ours.get(path.relative_to(site).as_posix())
         back = known and path.stat().st_mtime_ns == known.mtime_ns and hash_file(path) == known.sha256

@@ -7,16 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from backproof_target.faults import Unmodelled
+from backproof_target.raised import describe_raised
 from backproof_target.result import DETAIL, MESSAGE, bound_text, fault_records
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator
     from contextlib import AbstractContextManager
-
-
-_MOST_KINDS = 20
-"""Classes of an exception that are written down, its own first."""
 
 
 class CheckPlugin:
@@ -61,12 +57,9 @@ class CheckPlugin:
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_makereport(self, call: pytest.CallInfo[None]) -> Generator[None, Any, Any]:
-        """What the emulator does not model is no finding about the code under test."""
+        """Describe the exception itself: a report has its text only."""
         report = yield
-        report.unmodelled = call.excinfo is not None and call.excinfo.errisinstance(Unmodelled)
-        report.raised = (
-            [] if call.excinfo is None else [kind.__name__ for kind in call.excinfo.type.__mro__[:_MOST_KINDS]]
-        )
+        report.raised = describe_raised(call.excinfo.value if call.excinfo is not None else None)
         return report
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
@@ -76,7 +69,7 @@ class CheckPlugin:
         if outcome is not None and entry["outcome"] in {None, "passed"}:
             entry["outcome"] = outcome
             entry["message"], entry["detail"] = _describe_report(report)
-            entry["phase"], entry["raised"] = report.when, getattr(report, "raised", [])
+            entry["phase"], entry["raised"] = report.when, getattr(report, "raised", []) if report.failed else []
         if report.when == "teardown":
             self._close_device(entry)
 
@@ -98,7 +91,7 @@ def _new_entry(nodeid: str) -> dict[str, Any]:
         "seconds": 0.0,
         "message": "",
         "detail": "",
-        "phase": "",
+        "phase": "setup",
         "raised": [],
         "faults": [],
         "observations": {},
@@ -108,7 +101,7 @@ def _new_entry(nodeid: str) -> dict[str, Any]:
 def _phase_outcome(report: pytest.TestReport) -> str | None:
     """What one phase says about the whole test: a set-up or tear-down that fails is an error, not a failure."""
     if report.failed:
-        return "failed" if report.when == "call" and not getattr(report, "unmodelled", False) else "error"
+        return "failed" if report.when == "call" else "error"
     if report.skipped:
         return "skipped"
     return "passed" if report.when == "call" else None
@@ -120,7 +113,8 @@ def _describe_report(report: pytest.TestReport) -> tuple[str, str]:
     if report.skipped and isinstance(report.longrepr, tuple):
         return bound_text(str(report.longrepr[2]), MESSAGE), ""
     crash = getattr(report.longrepr, "reprcrash", None)
-    message = crash.message if crash is not None else str(report.longrepr)
+    # A fixture that is not there has no crash, but a sentence before the list of those that are.
+    message = crash.message if crash is not None else getattr(report.longrepr, "errorstring", str(report.longrepr))
     # From its end: a traceback starts in pytest and ends where it happened.
     return bound_text(message, MESSAGE), bound_text(report.longreprtext[-DETAIL:], DETAIL)
 
@@ -130,5 +124,5 @@ def _make_plain(value: Any) -> Any:
     if isinstance(value, float) and not math.isfinite(value):
         return str(value)
     if isinstance(value, (list, tuple)):
-        return [_make_plain(each) for each in value]
+        return [_make_plain(item) for item in value]
     return value if isinstance(value, (str, int, float, bool)) or value is None else str(value)

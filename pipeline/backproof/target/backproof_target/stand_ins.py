@@ -19,11 +19,15 @@ from typing import TYPE_CHECKING, Any
 from backproof_target.faults import Unmodelled
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
 
 class StandInMissing(Unmodelled, ModuleNotFoundError):  # noqa: N818 - a limit, not a mistake
     """The code under test imports a module that the kit has no stand-in for."""
+
+
+class NameMissing(Unmodelled, AttributeError):  # noqa: N818 - a limit, not a mistake
+    """The code under test uses a name that the kit's stand-in does not have."""
 
 
 class _Maker:
@@ -36,7 +40,15 @@ class _Maker:
         return ModuleType(spec.name, "A stand-in: this module exists on a device host only.")
 
     def exec_module(self, module: ModuleType) -> None:
-        vars(module).update(self._names)
+        vars(module).update({"__getattr__": _refuse_names(module.__name__), **self._names})
+
+
+def _refuse_names(module: str) -> Callable[[str], Any]:
+    # An ordinary AttributeError would look like a fault of the code under test; this one says what is not modelled.
+    def refuse(name: str) -> Any:
+        raise NameMissing(f"the stand-in {module!r} has no {name!r}; add it to MODULES in the kit's operators.py")
+
+    return refuse
 
 
 class StandIns:
@@ -51,7 +63,7 @@ class StandIns:
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> ModuleSpec | None:  # noqa: ARG002 - protocol
         if name.split(".", 1)[0] not in self._tops:
             return None
-        inner = any(each.startswith(f"{name}.") for each in self._modules)
+        inner = any(module.startswith(f"{name}.") for module in self._modules)
         if name not in self._modules and not inner:
             raise StandInMissing(
                 f"{name!r} is not among the stand-ins of this kit (they are: {', '.join(sorted(self._modules))}); "
@@ -78,7 +90,7 @@ class Skeletons:
 
     def __init__(self, projects: Sequence[str], files: Iterable[Path]) -> None:
         self._projects = frozenset(projects)
-        self._files = {str(each.resolve()) for each in files}
+        self._files = {str(file.resolve()) for file in files}
 
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
         if name.split(".", 1)[0] not in self._projects:
