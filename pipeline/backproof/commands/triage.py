@@ -30,10 +30,10 @@ def triage_command(*, paths: Sequence[Path], as_json: bool, as_markdown: bool, p
     """
     from backproof.triage import triage
 
-    for each in paths:
-        if not each.exists() and not each.is_symlink():
+    for path in paths:
+        if not path.exists() and not path.is_symlink():
             raise PlanError(
-                f"{each}: there is no such file or folder",
+                f"{path}: there is no such file or folder",
                 why="nothing to read",
                 next_step="name a log, a folder or an archive",
             )

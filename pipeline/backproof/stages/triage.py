@@ -63,7 +63,9 @@ def _skip_stage(why: str) -> StageResult:
 
 
 def _make_result(ctx: Context, found: TriageResult) -> StageResult:
-    command = f"backproof triage {' '.join(str(each.relative_to(ctx.ledger.folder)) for each in _find_folders(ctx))}"
+    command = (
+        f"backproof triage {' '.join(str(folder.relative_to(ctx.ledger.folder)) for folder in _find_folders(ctx))}"
+    )
     evidence = (
         ctx.keep_record(found, claim="what failed first on base", command=command),
         ctx.ledger.register_evidence(

@@ -14,7 +14,7 @@ _HERE = Path(__file__).resolve().parent
 
 def _own_folder_last() -> None:
     """A script's folder is put first on the path, where it would shadow the target's own modules; ours goes last."""
-    sys.path[:] = [each for each in sys.path if not each or Path(each).resolve() != _HERE]
+    sys.path[:] = [item for item in sys.path if not item or Path(item).resolve() != _HERE]
     sys.path.append(str(_HERE))
 
 

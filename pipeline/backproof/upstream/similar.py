@@ -81,7 +81,7 @@ def make_fingerprint(plan: Plan, fault: Path | None, *, model: str = "", mode: s
     found = _read_triage(fault) if fault else None
     first = found.first_fault if found else None
     words = " ".join((plan.title, *plan.baseline.arguments, *plan.baseline.environment.values()))
-    codes = dict.fromkeys((found.code or "", *(each.code for each in (*found.chain, *found.codes))) if found else ())
+    codes = dict.fromkeys((found.code or "", *(code.code for code in (*found.chain, *found.codes))) if found else ())
     result = Fingerprint(
         kind=first.kind if first else (plan.triage.kind if plan.triage else ""),
         kernel=(found.kernel or "") if found else "",
@@ -118,19 +118,19 @@ def search_similar(client: GitHubClient, repo: str, wanted: Fingerprint) -> tupl
     found: dict[int, Issue] = {}
     for words in _build_queries(wanted)[: SEARCHES // 2]:
         for kind in ("issue", "pr"):
-            for each in issues.search_issues(client, repo, words, kind=kind):
-                found.setdefault(each.number, each)
+            for issue in issues.search_issues(client, repo, words, kind=kind):
+                found.setdefault(issue.number, issue)
     ranked = sorted(
-        (_compare_issue(each, wanted) for each in found.values()), key=lambda each: (-each.score, -each.number)
+        (_compare_issue(item, wanted) for item in found.values()), key=lambda item: (-item.score, -item.number)
     )
-    return tuple(each for each in ranked if each.score)[:_ROWS]
+    return tuple(entry for entry in ranked if entry.score)[:_ROWS]
 
 
 def _build_queries(wanted: Fingerprint) -> list[str]:
     """The most telling words first. A query has few words: the search wants all of them."""
     telling = [wanted.kernel, *wanted.codes[:1], " ".join(filter(None, (_get_first_word(wanted.kind), wanted.model)))]
     telling += [" ".join(filter(None, (wanted.model, *wanted.modes[:1]))), _get_first_word(wanted.kind)]
-    return [f'"{each}"' if " " not in each else each for each in dict.fromkeys(map(_strip_operators, telling)) if each]
+    return [f'"{item}"' if " " not in item else item for item in dict.fromkeys(map(_strip_operators, telling)) if item]
 
 
 def _strip_operators(words: str) -> str:
@@ -147,9 +147,9 @@ def _compare_issue(issue: Issue, wanted: Fingerprint) -> SimilarIssue:
     shared = {
         "kernel": [wanted.kernel] if _contains_word(text, wanted.kernel) else [],
         "kind": [wanted.kind] if _contains_word(text, _get_first_word(wanted.kind)) else [],
-        "code": [each for each in wanted.codes if _contains_word(text, each)],
+        "code": [code for code in wanted.codes if _contains_word(text, code)],
         "model": [wanted.model] if _contains_word(_drop_hyphens(text), _drop_hyphens(wanted.model)) else [],
-        "mode": [each for each in wanted.modes if _contains_word(text, each)],
+        "mode": [mode for mode in wanted.modes if _contains_word(text, mode)],
     }
     return SimilarIssue(
         number=issue.number,
@@ -176,13 +176,13 @@ def _drop_hyphens(text: str) -> str:
 
 def _find_other_codes(text: str, ours: tuple[str, ...]) -> tuple[str, ...]:
     """Codes of the same numbering that are not ours: same place, another fault."""
-    lengths = {len(each) for each in ours if each.isdigit()}
-    seen = dict.fromkeys(each for each in _CODE.findall(text) if each.isdigit() and len(each) in lengths)
-    return tuple(f"code {each}" for each in seen if each not in ours and any(each[:3] == own[:3] for own in ours))[:3]
+    lengths = {len(code) for code in ours if code.isdigit()}
+    seen = dict.fromkeys(item for item in _CODE.findall(text) if item.isdigit() and len(item) in lengths)
+    return tuple(f"code {item}" for item in seen if item not in ours and any(item[:3] == own[:3] for own in ours))[:3]
 
 
 def describe_rows(wanted: Fingerprint, rows: tuple[SimilarIssue, ...]) -> dict[str, Any]:
     """Return the result for programs."""
     fields = ("number", "title", "url", "state", "kind", "score", "shared", "differs")
-    listed: list[dict[str, Any]] = [{name: getattr(each, name) for name in fields} for each in rows]
+    listed: list[dict[str, Any]] = [{name: getattr(row, name) for name in fields} for row in rows]
     return {"schema_version": 1, "fingerprint": wanted.shown_values, "similar": listed}
