@@ -59,7 +59,7 @@ def die_with_caller() -> None:
         ctypes.CDLL(None).prctl(1, signal.SIGKILL, 0, 0, 0)
 
 
-def main(arguments: list[str]) -> int:
+def run_tests(arguments: list[str]) -> int:
     sys.dont_write_bytecode = True
     die_with_caller()
     request = json.loads(Path(arguments[0]).read_text(encoding="utf-8"))
@@ -78,4 +78,4 @@ def main(arguments: list[str]) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(run_tests(sys.argv[1:]))
