@@ -45,7 +45,10 @@ class Job:
         return backproof("run", str(self.kit), "--out", str(self.run_folder), *self.options(), cwd=self.folder, **env)
 
     def stage(self, name: str, *args: str, **env: str) -> subprocess.CompletedProcess[str]:
-        return backproof(name, "--run", str(self.run_folder), *args, cwd=self.folder, **env)
+        return backproof("run", str(self.run_folder), "--only", name, *args, cwd=self.folder, **env)
+
+    def undo(self, *args: str) -> subprocess.CompletedProcess[str]:
+        return backproof("run", str(self.run_folder), "--undo", *args, cwd=self.folder)
 
     def story(self) -> dict[str, Any]:
         found: dict[str, Any] = json.loads((self.run_folder / "run.json").read_text(encoding="utf-8"))
@@ -114,9 +117,8 @@ def cases(job: Job) -> list[dict[str, Any]]:
 
 
 def prepared(job: Job) -> Job:
-    for name in ("pick", "fixup", "install"):
-        more = ["--kit", str(job.kit), *job.options()] if name == "pick" else []
-        done = job.stage(name, *more)
+    new = ["run", str(job.kit), "--out", str(job.run_folder), "--only", "pick", *job.options()]
+    for done in (backproof(*new, cwd=job.folder), job.stage("fixup"), job.stage("install")):
         assert done.returncode == 0, done.stdout + done.stderr
     return job
 
@@ -131,7 +133,7 @@ def test_stages_alone_hold_the_overlay_until_it_is_undone(job: Job) -> None:
         assert done.returncode == 0, done.stdout + done.stderr
     assert (job.story()["outcome"], job.story()["level"]) == ("pass", 2)
     assert "zero_()" in (job.target.site / WRAPPER).read_text()
-    assert job.stage("install", "--undo").returncode == 0
+    assert job.undo().returncode == 0
     assert job.target.snapshot() == before
     after = job.stage("verify")
     assert after.returncode == 2, after.stdout + after.stderr
@@ -147,10 +149,10 @@ def test_a_fix_line_that_was_reverted_by_hand_fails_verify(job: Job) -> None:
     assert done.returncode == 1, done.stdout + done.stderr
     assert KERNEL in done.stdout
     assert job.stage_of("verify")["outcome"] == "fail"
-    undone = job.stage("install", "--undo")
+    undone = job.undo()
     assert undone.returncode == 3
     assert KERNEL in undone.stderr
-    assert job.stage("install", "--undo", "--force").returncode == 0
+    assert job.undo("--force").returncode == 0
 
 
 def test_a_shadow_copy_first_on_pythonpath_fails_verify_and_is_named(job: Job) -> None:
