@@ -161,7 +161,7 @@ class LazyGroup(click.Group):
         self.sections = sections
         self.entries = {name: entry for section in sections.values() for name, entry in section.items()}
         # By these click finds the name that was meant; none of them is ever called.
-        self.commands = {name: click.Command(name, short_help=each.summary) for name, each in self.entries.items()}
+        self.commands = {name: click.Command(name, short_help=item.summary) for name, item in self.entries.items()}
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         del ctx

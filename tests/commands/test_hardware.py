@@ -23,9 +23,8 @@ from backproof.upstream import publish
 from backproof.verdict.judge import OUTCOMES
 from click.testing import CliRunner, Result
 from installed_kit import PATCH, prepare
+from services import SERVICE
 from target_env import CONV, FILES
-
-from tests.serving.test_ramp import SERVICE
 
 if TYPE_CHECKING:
     import click

@@ -17,9 +17,8 @@ from backproof.rundir import loaded_run
 from backproof.stages import REGISTRY
 from backproof.verdict import run_verdict
 from click.testing import CliRunner
+from loads import with_load
 from stories import FIXED, Folder, level_2_cases, proved, three
-
-from tests.report.test_load_charts import with_load
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -7,10 +7,9 @@ import re
 
 import pytest
 from backproof.core.plain_text import JOINER, cut_text, dump_json, escape_line, escape_text, strip_controls
+from hostile_text import HOSTILE
 from hypothesis import example, given
 from hypothesis import strategies as st
-
-from tests.core.test_escape import HOSTILE
 
 UNSEEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 # What .NET takes for white space at the start of a line; Actions trims it before it looks for a command.

@@ -10,6 +10,7 @@ from __future__ import annotations
 import fnmatch
 import json
 import re
+import shutil
 import subprocess
 import sys
 import tomllib
@@ -23,6 +24,9 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).parent.parent.parent
 REASONS = Path(__file__).parent / "survivors.toml"
+WORK = ROOT / ".mutation"
+# mutmut finds modules in the current folder or in src/ and nowhere else, so it works in a copy in which they lie there.
+COPIES = {"pipeline": "src", "tests": "tests", "patches": "patches", "reports": "reports"}
 # mutmut's own words for how the tests ended: killed, stopped because they went on for too long.
 KILLED = {1, 3, 36, 24, -24, 152, 255}
 
@@ -57,28 +61,38 @@ class Reason:
 
 
 def main() -> int:
+    lay_out(WORK)
     command = ["mutmut", "run", "--max-children", "2", *sys.argv[1:]]
     # Its progress is one line that is written over again and again: in a file it would be megabytes.
     quiet = None if sys.stdout.isatty() else subprocess.PIPE
-    ran = subprocess.run(command, cwd=ROOT, check=False, stdout=quiet, stderr=subprocess.STDOUT, text=True)
+    ran = subprocess.run(command, cwd=WORK, check=False, stdout=quiet, stderr=subprocess.STDOUT, text=True)
     if ran.returncode:
         print((ran.stdout or "")[-4000:])
         print(f"mutmut ended with {ran.returncode}: the tests must pass before anything is changed")
         return 1
-    return told(list(mutants(ROOT / "mutants")), reasons(REASONS), whole=not sys.argv[1:])
+    return told(list(mutants(WORK / "mutants")), reasons(REASONS), whole=not sys.argv[1:])
+
+
+def lay_out(work: Path) -> None:
+    """Copy the checkout; files keep their times and what mutmut knows of them stays, so that a second call is short."""
+    work.mkdir(exist_ok=True)
+    shutil.copy2(ROOT / "pyproject.toml", work)
+    for name, place in COPIES.items():
+        shutil.rmtree(work / place, ignore_errors=True)
+        shutil.copytree(ROOT / name, work / place, ignore=shutil.ignore_patterns("__pycache__"))
 
 
 def mutants(folder: Path) -> Iterator[Mutant]:
     """All mutants that were tried, with their changed lines where they were not killed."""
     for meta in sorted(folder.rglob("*.py.meta")):
-        module = str(meta.relative_to(folder)).removesuffix(".meta")
+        module = str(meta.relative_to(folder)).removeprefix("src/").removesuffix(".meta")
         for name, code in json.loads(meta.read_text("utf-8"))["exit_code_by_key"].items():
             change = "" if code in KILLED or code is None else _change(name)
             yield Mutant(name=name, module=module, code=code, change=change)
 
 
 def _change(name: str) -> str:
-    shown = subprocess.run(["mutmut", "show", name], cwd=ROOT, check=True, capture_output=True, text=True).stdout
+    shown = subprocess.run(["mutmut", "show", name], cwd=WORK, check=True, capture_output=True, text=True).stdout
     lines = [line for line in shown.splitlines() if line[:1] in {"+", "-"} and line[:3] not in {"+++", "---"}]
     return "\n".join(line[0] + line[1:].strip() for line in lines)
 

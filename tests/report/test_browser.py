@@ -9,12 +9,12 @@ from backproof.core.model import Finding
 from backproof.report import render
 from backproof.triage import triage
 from browser import NARROW, PROGRAM, WIDE, opened
+from hostile_text import NASTY
+from loads import with_load
 from records_beside import a_comparison, an_experiment, own_tests, with_doctor, with_experiments, with_own_tests
+from run_kinds import load_judged
 from stories import Folder, level_2_cases, plan, proved
 
-from tests.core.test_escape import NASTY
-from tests.report.test_load_charts import with_load
-from tests.report.test_render_comment import load_judged
 from tests.report.test_timeline import FAULT
 
 if TYPE_CHECKING:

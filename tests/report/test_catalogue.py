@@ -17,9 +17,9 @@ from backproof.verdict.sentences import LEVEL_NAMES, level_names
 from checkout import ROOT
 from full_runs import full
 from jinja2 import Environment, nodes
+from run_kinds import ALL, hostile_folder, load_judged, on_device
 from stories import Folder, plan, proved
 
-from tests.report.test_render_comment import ALL, hostile_folder, load_judged, on_device
 from tests.verdict.test_levels import served_run
 
 if TYPE_CHECKING:

@@ -12,10 +12,9 @@ from backproof.report.claim_tree import build_claim_tree
 from backproof.report.excerpts import NOT_TEXT, read_excerpt
 from backproof.report.patch_diff import pair_files
 from backproof.report.view import RunView
+from pages import Reader, page
+from run_kinds import load_judged
 from stories import FIXED, PICKED, Folder, plan, proved
-
-from tests.report.test_render_comment import load_judged
-from tests.report.test_render_page import Reader, page
 
 if TYPE_CHECKING:
     from repositories import Repository

@@ -6,38 +6,42 @@ import os
 import re
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from backproof.core.model import Arm, Finding, Outcome
-from backproof.records.proof import Claim, Conflict, VerifyRecord
+from backproof.records.proof import Claim, VerifyRecord
 from backproof.report import render
 from backproof.report.catalogue import LANGUAGES, Language
 from backproof.report.document import DocumentView
-from backproof.rundir import loaded_run
-from backproof.stages import REGISTRY
-from backproof.verdict import run_verdict
 from checkout import ROOT, TESTS
 from full_runs import full
+from hostile_text import ALIVE, HOSTILE, NASTY, flat, words
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
-from stories import SOURCE, WARNING, Folder, case, level_2_cases, plan, proved, three
+from run_kinds import (
+    ALL,
+    FAULT,
+    failed,
+    hostile_folder,
+    load_judged,
+    no_device,
+    on_device,
+    stopped,
+    undecided,
+)
+from stories import SOURCE, Folder, case, plan, proved, three
 
-from tests.core.test_escape import ALIVE, HOSTILE, NASTY, flat, words
 from tests.verdict.test_levels import served_run
-from tests.verdict.test_run_verdict import INVENTORY
+
+if TYPE_CHECKING:
+    from backproof.rundir import loaded_run
 
 GOLDEN = TESTS / "report" / "golden"
 TEMPLATES = ROOT / "reports"
-FAULT = "fault:out-of-range"
 HARDWARE = re.compile(r"\b(npu|a2|a3|ascend|hardware|910\w*|verified on)\b", re.IGNORECASE)
 NOT_CLAIMS = ("Not established", "Run it again", "Evidence:")
-
-
-def load_judged(folder: Folder) -> loaded_run.LoadedRun:
-    found = loaded_run.load_run(folder.ledger, folder.run, REGISTRY)
-    return replace(found, run=run_verdict.judge_run(found))
 
 
 def draft_comment(folder: Folder, **changes: Any) -> str:
@@ -65,39 +69,6 @@ def test_each_comment_is_the_golden_one(tmp_path: Path, name: str, make: Any, la
     if os.environ.get("UPDATE_GOLDEN"):
         golden.write_text(text, encoding="utf-8")
     assert text == golden.read_text(encoding="utf-8")
-
-
-def stopped(path: Path) -> Folder:
-    folder = Folder(path)
-    conflict = Conflict(path="pkg/rows.py", kind="content")
-    folder.pick(Outcome.PERSON, commit={"outcome": "conflict", "landed": None}, conflicts=(conflict,), others=())
-    folder.stage("fixup", Outcome.ABORTED, "not run: it needs pick, which ended with person-needed")
-    return folder
-
-
-def no_device(path: Path) -> Folder:
-    folder = Folder(path)
-    folder.pick()
-    folder.fixup()
-    folder.install()
-    folder.verify(findings=(WARNING,))
-    error = folder.proof("validate/error.txt", "no device", "there is no device")
-    finding = Finding(severity="warning", text="there is no device: none answered")
-    folder.stage("validate", Outcome.ERROR, "there is no device", evidence=(error,), findings=(finding,))
-    return folder
-
-
-def failed(path: Path) -> Folder:
-    red = case("raw", Arm.FIXED, "fail", "pass", verdict="failed")
-    return proved(path, [*three("raw", FAULT, "pass", "pass")[:2], red], Outcome.FAIL)
-
-
-def undecided(path: Path) -> Folder:
-    green = case("raw", Arm.BASE, "pass", FAULT, verdict="not-discriminating")
-    return proved(path, [green, *three("raw", FAULT, "pass", "pass")[1:]], Outcome.INCONCLUSIVE)
-
-
-ALL = [proved, stopped, no_device, failed, undecided, Folder]
 
 
 @pytest.mark.parametrize("make", ALL)
@@ -240,44 +211,11 @@ def test_below_level_3_no_word_of_hardware_is_printed(tmp_path: Path, make: Any)
     assert not HARDWARE.search(render.render_page(load_judged(folder), plan()))
 
 
-def on_device(path: Path) -> Folder:
-    folder = proved(path)
-    folder.device = "ascend"
-    del folder.stages[-1]
-    folder.validate(level_2_cases(), facts={"host": "h1", "boot_id": "b1"})
-    inventory = INVENTORY.model_copy(update={"device": "ascend", "versions": {"firmware": "7.1"}})
-    evidence = folder.ledger.register_evidence(
-        folder.ledger.write_record("validate/inventory.json", inventory), claim="the device", command="inventory"
-    )
-    folder.stages[-1] = folder.stages[-1].model_copy(update={"evidence": (*folder.stages[-1].evidence, evidence)})
-    return folder
-
-
 def test_at_level_3_the_words_come_with_the_inventory(tmp_path: Path) -> None:
     text = draft_comment(on_device(tmp_path))
     assert "verified on device `ascend`, host `h1`: driver `26.1`, runtime `9.2`" in text
     assert "Not run: a served model under load." in text
     assert "real device" not in text
-
-
-def hostile_folder(path: Path, text: str) -> Folder:
-    """A level 2 run in which every free text is hostile."""
-    safe = text.encode("utf-8", "replace").decode()
-    finding = Finding(severity="warning", text=safe, where=safe)
-    folder = Folder(path)
-    folder.pick(
-        commit={"subject": safe, "author": safe, "dropped": (safe,)}, conflicts=(Conflict(path=safe, kind=safe),)
-    )
-    folder.fixup()
-    folder.install()
-    folder.verify(findings=(finding,))
-    cases = [
-        each.model_copy(update={"sentence": safe, "first": safe, "observations": {safe: safe}, "faults": {safe: 2}})
-        for each in level_2_cases()
-    ]
-    folder.validate(cases, facts={safe: safe}, findings=(finding,))
-    folder.stage("triage", Outcome.INCONCLUSIVE, safe, evidence=(folder.proof("triage/x.txt", "x", safe, safe),))
-    return folder
 
 
 TAGS = {"<details>", "</details>", "<summary>", "</summary>"}

@@ -10,8 +10,10 @@ from backproof.commands.show import show_command
 from backproof.core.model import Arm, Outcome
 from backproof.records.proof import DeviceInventory
 from backproof.report.hypotheses import list_suspicions
+from hostile_text import HOSTILE, NASTY
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from pages import ATTRIBUTES, TAGS, Reader, page
 from records_beside import (
     a_comparison,
     an_experiment,
@@ -21,12 +23,10 @@ from records_beside import (
     with_experiments,
     with_own_tests,
 )
+from run_kinds import load_judged
 from stories import Folder, case, proved, three
 
 from tests.commands.test_show import said, saved, shown
-from tests.core.test_escape import HOSTILE, NASTY
-from tests.report.test_render_comment import load_judged
-from tests.report.test_render_page import ATTRIBUTES, TAGS, Reader, page
 from tests.stages.test_report import suites
 
 if TYPE_CHECKING:

@@ -16,8 +16,7 @@ from backproof.report.timeline import Timeline
 from backproof.triage import TriageResult, triage
 from hypothesis import given
 from hypothesis import strategies as st
-
-from tests.report.test_render_page import Reader
+from pages import Reader
 
 SECOND = 1_000_000
 ZERO = 1_793_700_902_118_204

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import sys
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,62 +11,25 @@ import pytest
 from backproof.core.errors import PlanError
 from backproof.core.model import Arm, Outcome
 from backproof.core.time_budget import TimeBudget, parse_budget
-from backproof.devices.ascend import session
-from backproof.records.serving import Round, ServeRecord, Step
-from backproof.rundir.ledger import Ledger
 from backproof.serving import arms
 from backproof.serving.check import check_serving
-from backproof.serving.testbed import Testbed
 from backproof.verdict import fisher
-
-from tests.serving.test_ramp import SHORT, serve
+from services import MTE, SHORT, Target, of, opened, serve
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from backproof.kit.serving import Serve
     from backproof.records.proof import Case
+    from backproof.records.serving import Round, ServeRecord
     from npu_host import FakeHost
 
 BOTH = (Arm.BASE, Arm.FIXED)
 
 
-@dataclass
-class Target:
-    """A target whose one file an arm replaces: the service reads it, as a fix would change what it does."""
-
-    file: Path
-    installs: list[Arm] = field(default_factory=list)
-
-    @contextmanager
-    def install(self, arm: Arm) -> Iterator[Mapping[str, str | None]]:
-        self.installs.append(arm)
-        self.file.write_text("FIXED" if arm is Arm.FIXED else "faulty", encoding="utf-8")
-        yield {str(self.file): arm.value}
-        self.file.write_text("as it was", encoding="utf-8")
-
-
 @pytest.fixture
 def target(tmp_path: Path) -> Target:
     return Target(tmp_path / "conv_state.py")
-
-
-@contextmanager
-def opened(folder: Path, target: Target, **facts: Any) -> Iterator[Testbed]:
-    ledger = Ledger(folder / "run")
-    with session.open_session(Path(sys.executable), ledger.stage_folder("serve"), {}) as device:
-        given: dict[str, Any] = {
-            "ledger": ledger,
-            "python": Path(sys.executable),
-            "words": {},
-            "env": {},
-            "facts": {"host": device.inventory.host, "boot_id": device.inventory.boot_id},
-            "session": device,
-            "install": target.install,
-            "budget": TimeBudget(),
-            "say": lambda _: None,
-        }
-        yield Testbed(**{**given, **facts})
 
 
 def fixable(target: Target, *flags: str, **facts: Any) -> Serve:
@@ -168,25 +130,7 @@ def test_a_budget_is_not_spent_on_what_cannot_be_a_pass(fake_host: FakeHost, tmp
     assert "the budget is spent" in spent.not_run[0]
 
 
-def of(arm: Arm, observed: str, *, number: int = 1, host: str = "a", boot: str = "1", **facts: Any) -> Round:
-    outcome = "pass" if observed == "pass" else "failed"
-    steps = tuple(
-        Step(concurrency=concurrency, outcome="pass", sentence="", requests=1, ok=1, failed=0, seconds=1)
-        for concurrency in (1, 2)
-    )
-    last = steps[0].model_copy(update={"concurrency": 8, "outcome": outcome})
-    given: dict[str, Any] = {
-        "steps": (*steps, last),
-        "complete": True,
-        "digest": "",
-        "origin": "started",
-        "command": "",
-    }
-    return Round(serve="load", arm=arm, number=number, host=host, boot_id=boot, observed=observed, **{**given, **facts})
-
-
 PLAN = serve(concurrency=(1, 2, 8), prompts=SHORT)
-MTE = "fault:mte-out-of-range"
 
 
 def outcomes(*rounds: Round) -> list[str]:

@@ -16,9 +16,7 @@ from backproof.serving.experiments.difference import parse_arguments, remove_arg
 from backproof.verdict import fisher
 from hypothesis import given
 from hypothesis import strategies as st
-
-from tests.serving.test_arms import Target, opened
-from tests.serving.test_ramp import serve
+from services import Target, opened, serve
 
 if TYPE_CHECKING:
     from pathlib import Path

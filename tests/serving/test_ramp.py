@@ -2,73 +2,18 @@
 
 from __future__ import annotations
 
-import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from backproof.core.errors import PlanError
-from backproof.core.model import Arm, Record
 from backproof.core.time_budget import TimeBudget
-from backproof.kit.serving import Serve
-from backproof.kit.types import Expected
 from backproof.serving import ramp
-from backproof.serving.round_context import RoundContext, RoundSpec
-from checkout import TESTS
+from services import context, serve
 
 if TYPE_CHECKING:
     from backproof.records.serving import Round
-
-SERVICE = TESTS / "support" / "stand_ins" / "service.py"
-EXPECT = Expected(base="fault:mte-out-of-range", pick="pass", fixed="pass")
-SHORT = ("one two three", "a b c", "tide and wind")
-
-
-def serve(*arguments: str, **facts: Any) -> Serve:
-    given: dict[str, Any] = {
-        "id": "load",
-        "claim": "it serves",
-        "command": (sys.executable, str(SERVICE)),
-        "arguments": arguments,
-        "ready": 20,
-        "stall": 10,
-        "concurrency": (1, 2, 4, 8),
-        "requests": 2,
-        "max_tokens": 12,
-        "prompts": SHORT,
-        "bench": False,
-        "expect": EXPECT,
-    }
-    return Serve.model_validate({**given, **facts})
-
-
-def context(folder: Path, plan: Serve, **facts: Any) -> RoundContext:
-    folder.mkdir(parents=True, exist_ok=True)
-    logs = folder / "logs"
-    logs.mkdir(exist_ok=True)
-
-    def keep(name: str, record: Record) -> None:
-        (folder / name).write_text(record.model_dump_json(by_alias=True), encoding="utf-8")
-
-    spec = RoundSpec(
-        serve=plan, arguments=plan.arguments or (), arm=Arm.BASE, number=1, group="serve/load", label="base"
-    )
-    given: dict[str, Any] = {
-        "spec": spec,
-        "env": {"ASCEND_PROCESS_LOG_PATH": str(logs)},
-        "python": Path(sys.executable),
-        "words": {"python": sys.executable},
-        "digest": "d",
-        "host": "h",
-        "boot_id": "b",
-        "folder": folder,
-        "logs": logs,
-        "budget": TimeBudget(),
-        "say": lambda _: None,
-        "keep": keep,
-    }
-    return RoundContext(**{**given, **facts})
 
 
 def ramped(folder: Path, *arguments: str, **facts: Any) -> Round:

@@ -13,8 +13,7 @@ import pytest
 from backproof.adapters import background
 from backproof.core.errors import HostError
 from backproof.serving import bench, ramp
-
-from tests.serving.test_ramp import context, serve
+from services import context, serve
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -19,12 +19,11 @@ from backproof.stages import REGISTRY, report
 from backproof.verdict import run_verdict
 from checkout import ROOT
 from contexts import context_of
+from hostile_text import HOSTILE, NASTY
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from run_kinds import ALL, failed, hostile_folder, load_judged, no_device, stopped, undecided
 from stories import Folder, case, plan, proved, three
-
-from tests.core.test_escape import HOSTILE, NASTY
-from tests.report.test_render_comment import ALL, failed, hostile_folder, load_judged, no_device, stopped, undecided
 
 SCHEMAS = ROOT / "docs" / "schema"
 FILES = ("comment.md", "report.html", "junit.xml")

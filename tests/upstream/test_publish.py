@@ -23,12 +23,11 @@ from backproof.upstream import publish
 from backproof.upstream.audit import Subject, examine_pull
 from backproof.upstream.publish.ready import must_hold
 from backproof.verdict import run_verdict
+from hostile_text import HOSTILE
 from hypothesis import HealthCheck, given, settings
 from markdown_it import MarkdownIt
+from run_kinds import hostile_folder, on_device
 from stories import BASE, PLAN, SOURCE, Folder, case, level_2_cases, proved
-
-from tests.core.test_escape import HOSTILE
-from tests.report.test_render_comment import hostile_folder, on_device
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -81,7 +80,7 @@ def prepare(client: GitHubClient, path: Path, kit: Path, **options: Any) -> publ
 
 def post(client: GitHubClient, path: Path, kit: Path) -> str:
     loaded = publish.load_publishable(path, REGISTRY, kit)
-    options = posting.Options(client=client, prepared=publish.prepare_comment(client, loaded))
+    options = posting.PublishOptions(client=client, prepared=publish.prepare_comment(client, loaded))
     record = execution.add_beside(path, lambda _: None, posting, options, kit=str(kit))
     assert isinstance(record, PublishRecord)
     return record.action

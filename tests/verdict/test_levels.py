@@ -17,10 +17,8 @@ from backproof.rundir import loaded_run
 from backproof.serving import arms
 from backproof.stages import REGISTRY
 from backproof.verdict import run_verdict
+from services import MTE, of, serve
 from stories import Folder, level_2_cases, plan, proved, three
-
-from tests.serving.test_arms import MTE, of
-from tests.serving.test_ramp import serve
 
 if TYPE_CHECKING:
     from backproof.records.serving import Round

@@ -12,6 +12,7 @@ from backproof.records.proof import Case, DeviceInventory, ReportRecord, Run, Ve
 from backproof.rundir import loaded_run
 from backproof.stages import REGISTRY
 from backproof.verdict import run_verdict
+from run_kinds import INVENTORY
 from stories import Folder, case, level_2_cases, proved, three
 
 FAULT = "fault:out-of-range"
@@ -252,9 +253,6 @@ def test_a_claim_that_fails_keeps_the_level_down(tmp_path: Path) -> None:
     folder.verify(complete=Outcome.FAIL)
     folder.validate(level_2_cases())
     assert (summary(folder).outcome, summary(folder).level) == (Outcome.FAIL, 0)
-
-
-INVENTORY = DeviceInventory(device="ascend", host="h1", boot_id="b1", driver="26.1", runtime="9.2")
 
 
 def on_device(path: Path, inventory: DeviceInventory | None, facts: dict[str, str]) -> Run:

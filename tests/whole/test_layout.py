@@ -9,6 +9,7 @@ from pathlib import Path
 
 import backproof
 import pytest
+from checkout import TESTS
 
 PACKAGE = Path(backproof.__file__).parent
 TARGET = PACKAGE / "target"
@@ -79,3 +80,15 @@ def test_functions_are_short() -> None:
 
 def sources() -> dict[Path, str]:
     return {path: path.read_text("utf-8") for path in sorted(PACKAGE.rglob("*.py"))}
+
+
+def test_tests_mirror_the_folders_of_the_package() -> None:
+    """What spans the package is in `whole`; builders, stand-ins and shared fixtures are in `support`."""
+    own = {"campaign", "mutation", "support", "whole", "workflows"}
+    folders = {path.parent.relative_to(TESTS) for path in TESTS.rglob("test_*.py")}
+    assert len(folders) > 20
+    for folder in folders:
+        assert folder.parts, "a test lies loose in tests/"
+        assert folder.parts[0] in own or (PACKAGE / folder).is_dir(), folder
+    assert [path.name for path in TESTS.glob("*.py")] == ["conftest.py"]
+    assert not list((TESTS / "support").rglob("test_*.py"))

@@ -152,44 +152,6 @@ def _kill_expired(process: subprocess.Popen[bytes], expired: threading.Event) ->
         os.killpg(process.pid, signal.SIGKILL)
 
 
-class Dialogue:
-    """A process that stays and answers, one request at a time; it ends with its standard input."""
-
-    def __init__(self, argv: Sequence[str], *, env: Mapping[str, str]) -> None:
-        self.argv = tuple(argv)
-        try:
-            self._process = subprocess.Popen(
-                list(argv),
-                env=env,
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.DEVNULL,
-                start_new_session=True,
-            )
-        except OSError as error:
-            raise HostError(
-                f"{argv[0]}: cannot be started", why=str(error), next_step=f"install {argv[0]} and run again"
-            ) from error
-
-    def ask(self, request: bytes) -> IO[bytes]:
-        """Send a request; the answer is read from what is returned, and only as far as it goes."""
-        if self._process.stdin is None or self._process.stdout is None:  # pragma: no cover - both are pipes
-            raise BrokenPipeError
-        self._process.stdin.write(request)
-        self._process.stdin.flush()
-        return self._process.stdout
-
-    def close(self) -> None:
-        for stream in (self._process.stdin, self._process.stdout):
-            if stream is not None:
-                with contextlib.suppress(OSError):
-                    stream.close()
-        try:
-            self._process.wait(5)
-        except subprocess.TimeoutExpired:
-            kill_group(self._process)
-
-
 def kill_group(process: subprocess.Popen[bytes]) -> None:
     """Kill a process with all that it started, and reap it."""
     with contextlib.suppress(ProcessLookupError):

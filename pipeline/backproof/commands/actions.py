@@ -33,8 +33,8 @@ def matrix_command(*, kit: Path, repo: str, devices: tuple[str, ...], labels: st
     from backproof.kit.loader import load_plan
     from backproof.upstream import matrix as matrices
 
-    wanted = tuple(each for one in devices for each in one.replace(",", " ").split())
-    listed = tuple(each.strip() for each in labels.split(",") if each.strip())
+    wanted = tuple(part for one in devices for part in one.replace(",", " ").split())
+    listed = tuple(part.strip() for part in labels.split(",") if part.strip())
     matrix = matrices.make_matrix(load_plan(kit, DEVICES), repo, devices=wanted, labels=listed).model_dump(mode="json")
     # One line: a workflow takes it as it is.
     print_exact(json.dumps(matrix))
@@ -64,7 +64,7 @@ def merge_command(*, folders: tuple[Path, ...], kit: Path, out: Path, expected: 
     print_json(merged) if as_json else print_text(text)
     if actions := actions_job(err=True):
         actions.append_summary(text)
-        actions.annotate_findings(_shard_finding(each) for each in merged.shards if each.outcome is not Outcome.PASS)
+        actions.annotate_findings(_shard_finding(shard) for shard in merged.shards if shard.outcome is not Outcome.PASS)
         actions.set_outputs(outcome=merged.outcome, report_path=str(out / "merged.json"))
     sys.exit(merged.outcome.exit_code)
 
@@ -99,7 +99,7 @@ def present(*, folder: Path, kit: Path | None, lang: publish.Language) -> None:
     with actions.open_group("Findings"), actions.fence_output():
         for stage in loaded.run.stages:
             print_line(redact_for_public(f"{stage.stage}: {stage.outcome}: {stage.sentence}"))
-    found = [each for stage in loaded.run.stages for each in stage.findings if each.severity != "note"]
+    found = [finding for stage in loaded.run.stages for finding in stage.findings if finding.severity != "note"]
     # A job's log is public where the repository is.
-    actions.annotate_findings(each.model_copy(update={"text": redact_for_public(each.text)}) for each in found)
+    actions.annotate_findings(item.model_copy(update={"text": redact_for_public(item.text)}) for item in found)
     actions.set_outputs(outcome=loaded.run.outcome, run_id=loaded.run.id, report_path=str(folder / "report.html"))

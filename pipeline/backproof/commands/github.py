@@ -46,7 +46,7 @@ def audit(*, subject: str, folder: Path | None, as_json: bool) -> None:
     examined = _subject(subject, folder)
     if folder:
         record = execution.add_beside(
-            folder, say, auditing, auditing.Options(client=connect(), subject=examined, named=subject)
+            folder, say, auditing, auditing.AuditOptions(client=connect(), subject=examined, named=subject)
         )
     else:
         record = examine_pull(connect(), examined)
@@ -93,18 +93,18 @@ def _subject(text: str, folder: Path | None) -> Subject:
 
 
 def _open(record: AuditRecord) -> bool:
-    return any(each.resolved and each.in_head == "no" and not each.closed_by for each in record.requests)
+    return any(request.resolved and request.in_head == "no" and not request.closed_by for request in record.requests)
 
 
 def _print_audit(record: AuditRecord) -> None:
     print_line(f"{record.repo}#{record.pull} at {record.head[:12]}: {record.title}")
-    for each in record.requests:
-        state = "resolved" if each.resolved else "open"
-        where = f"{each.path}:{each.lines}" if each.path else "the review"
-        run = "" if each.in_run == "not-looked-at" else f", in the run {each.in_run}"
-        closed = f", closed by {each.closed_by}" if each.closed_by else ""
+    for request in record.requests:
+        state = "resolved" if request.resolved else "open"
+        where = f"{request.path}:{request.lines}" if request.path else "the review"
+        run = "" if request.in_run == "not-looked-at" else f", in the run {request.in_run}"
+        closed = f", closed by {request.closed_by}" if request.closed_by else ""
         print_line(
-            f"  request   {state}, in the head {each.in_head}{run}{closed}: {each.author} at {where}: {each.quote}"
+            f"  request   {state}, in the head {request.in_head}{run}{closed}: {request.author} at {where}: {request.quote}"
         )
     for claim in record.claims:
         print_line(f"  claim     {', '.join(claim.kinds)}{', inherited' if claim.inherited else ''}: {claim.quote}")
@@ -148,7 +148,7 @@ def publish_command(*, folder: Path, kit: Path | None, really: bool, lang: publi
     if not really:
         _print_prepared(prepared)
         return
-    options = posting.Options(client=client, prepared=prepared)
+    options = posting.PublishOptions(client=client, prepared=prepared)
     record = execution.add_beside(folder, say, posting, options, kit=str(kit or ""))
     assert isinstance(record, PublishRecord)  # noqa: S101 - the stage's own record
     print_line(f"{record.action}: {record.url}")
@@ -190,9 +190,9 @@ def find_command(*, folder: Path, kit: Path | None, fault: Path | None, model: s
 
 def _print_similar(wanted: similar.Fingerprint, rows: tuple[similar.SimilarIssue, ...]) -> None:
     print_line("searched by " + "; ".join(f"{name} {value}" for name, value in wanted.shown_values.items()))
-    for each in rows:
-        differs = f"; differs: {', '.join(each.differs)}" if each.differs else ""
-        print_line(f"#{each.number} {each.stars} ({each.kind}, {each.state}) {each.title}")
-        print_line(f"    shares {'; '.join(each.shared)}{differs}")
+    for row in rows:
+        differs = f"; differs: {', '.join(row.differs)}" if row.differs else ""
+        print_line(f"#{row.number} {row.stars} ({row.kind}, {row.state}) {row.title}")
+        print_line(f"    shares {'; '.join(row.shared)}{differs}")
     if not rows:
         print_line("none that shares anything")

@@ -102,7 +102,10 @@ class Device(Protocol):
 
     @property
     def FORKS(self) -> bool:  # noqa: N802
-        """True where checks may be forked from a process that has imported torch; no device's runtime survives that."""
+        """True where checks may be forked from a process that has imported torch; no device's runtime survives that.
+
+        The session prepares no process that is forked.
+        """
         ...
 
     @property

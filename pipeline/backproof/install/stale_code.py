@@ -1,4 +1,4 @@
-"""Signs on the host that something else than the patched files may run: old processes, libraries not built again."""
+"""Signs on the host that code other than the patched files may run: old processes, libraries not built again."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ _COMPILED = {".c", ".cc", ".cpp", ".cxx", ".cu", ".h", ".hpp", ".asc"}
 
 
 def find_stale_libraries(record: InstallRecord) -> Iterator[Finding]:
-    """A patch of compiled sources without a new build changes nothing that runs."""
-    sources = [each for each in (*record.outside, *(file.path for file in record.files)) if _is_compiled(each)]
+    """Yield the libraries that are older than a patch of their sources: the patch changes nothing that runs."""
+    sources = [path for path in (*record.outside, *(file.path for file in record.files)) if _is_compiled(path)]
     if not sources:
         return
     since = datetime.fromisoformat(record.since).timestamp()
-    top = {PurePosixPath(each.installed).relative_to(record.location).parts[0] for each in record.files}
+    top = {PurePosixPath(file.installed).relative_to(record.location).parts[0] for file in record.files}
     libraries = (path for name in sorted(top) for path in sorted((Path(record.location) / name).rglob("*.so*")))
     for library in libraries:
         if library.stat().st_mtime < since:
@@ -38,11 +38,11 @@ def _is_compiled(path: str) -> bool:
 
 
 def find_older_processes(facts: ProbeFacts, record: InstallRecord) -> Iterator[Finding]:
-    """Processes of the target that are older than the change of a file keep the old code in memory."""
-    changed = [Path(each.installed).stat().st_ctime for each in record.files if Path(each.installed).exists()]
+    """Yield the processes of the target that are older than the change of a file: they keep the old code in memory."""
+    changed = [path.stat().st_ctime for path in (Path(file.installed) for file in record.files) if path.exists()]
     if not changed:
         return
     old = processes.find_older(max(changed), prefix=Path(facts.interpreter.prefix), site=Path(record.location))
-    for each in old:
-        text = f"process {each.pid} started {each.since}, before the files changed: it may still run the old code"
-        yield Finding(severity="warning", text=text, where=each.command)
+    for process in old:
+        text = f"process {process.pid} started {process.since}, before the files changed: it may still run the old code"
+        yield Finding(severity="warning", text=text, where=process.command)

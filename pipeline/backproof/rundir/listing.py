@@ -40,8 +40,8 @@ class RunList(Record):
 
 def list_runs(folder: Path) -> RunList:
     """Every run in the folder or below it, a few levels deep; a run folder is not searched for others."""
-    rows = [_read_row(each, folder) for each in _walk_runs(folder)]
-    return RunList(runs=tuple(sorted(rows, key=lambda each: (each.started, each.folder), reverse=True)))
+    rows = [_read_row(run, folder) for run in _walk_runs(folder)]
+    return RunList(runs=tuple(sorted(rows, key=lambda row: (row.started, row.folder), reverse=True)))
 
 
 def _walk_runs(top: Path) -> Iterator[Path]:

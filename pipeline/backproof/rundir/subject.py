@@ -30,7 +30,7 @@ def must_be_of(folder: Path, begun: Settings, now: Settings) -> None:
     """
     if not (differing := list(_list_differences(begun, now))):
         return
-    old, new = (" ".join(each) for each in zip(*differing, strict=True))
+    old, new = (" ".join(item) for item in zip(*differing, strict=True))
     raise PlanError(
         f"{folder}: this run was begun with {old}, not with {new}",
         why="what it has shown was made from that, and would be told under another name",

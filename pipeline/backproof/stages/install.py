@@ -79,7 +79,7 @@ def _make_result(
         ),
     )
     findings = [
-        Finding(severity="note", text="the distribution does not install it", where=each) for each in record.outside
+        Finding(severity="note", text="the distribution does not install it", where=item) for item in record.outside
     ]
     if session.warning:
         findings.append(Finding(severity="warning", text=session.warning))
@@ -104,12 +104,12 @@ def _make_record(ctx: Context, the_patch: Patch, *, since: str) -> InstallRecord
         since=since,
         files=tuple(
             InstalledFile(
-                path=each.path,
-                installed=str(the_patch.site / each.installed),
-                before=each.hash_on(Arm.BASE),
-                after=each.hash_on(Arm.FIXED),
+                path=file.path,
+                installed=str(the_patch.site / file.installed),
+                before=file.hash_on(Arm.BASE),
+                after=file.hash_on(Arm.FIXED),
             )
-            for each in the_patch.files
+            for file in the_patch.files
         ),
         outside=the_patch.outside,
         held=ctx.hold,

@@ -54,7 +54,7 @@ def inputs(ctx: Context) -> Mapping[str, Any]:
         "python": ctx.settings.python,
         "device": ctx.settings.device,
         "facts": devices.get_device(ctx.settings.device).describe(Path(ctx.settings.python)),
-        "checks": [each.model_dump(mode="json") for each in ctx.plan.check],
+        "checks": [item.model_dump(mode="json") for item in ctx.plan.check],
         "operators": ctx.plan.emulator.model_dump(mode="json") if ctx.plan.emulator else None,
         "service": ctx.plan.verify.service.model_dump(mode="json"),
         "files": {path.relative_to(ctx.kit).as_posix(): sha256_of(path) for path in sorted(ctx.kit.rglob("*.py"))},
@@ -136,11 +136,11 @@ def _run_checks(
     )
     jobs = [
         CheckJob(
-            name=f"{each.check.id}.{each.model}",
-            check=each.check,
-            operators=device.request(ctx.kit, ctx.plan, each.model),
+            name=f"{subject.check.id}.{subject.model}",
+            check=subject.check,
+            operators=device.request(ctx.kit, ctx.plan, subject.model),
         )
-        for each in subjects
+        for subject in subjects
     ]
     if device.FORKS:
         return run_batch(environment, jobs, parallel=device.PARALLEL)
@@ -186,5 +186,5 @@ def _make_result(ctx: Context, record: ValidateRecord, kept: list[Evidence]) -> 
         claim="every case: check, model, arm, expected and observed",
         command=f"backproof run {ctx.ledger.folder} --only validate",
     )
-    evidence: list[Evidence] = [whole, *kept, *(each for case in record.cases for each in case.evidence)]
+    evidence: list[Evidence] = [whole, *kept, *(item for case in record.cases for item in case.evidence)]
     return StageResult(stage=NAME, outcome=Outcome(outcome), sentence=sentence, evidence=tuple(evidence))

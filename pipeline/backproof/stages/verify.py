@@ -62,7 +62,7 @@ def run(ctx: Context) -> StageResult:
 
 def _need_patch(ctx: Context, record: InstallRecord) -> None:
     """After a run the overlay is out again: that says nothing about the backport, so it must not read as a failure."""
-    untouched = all(hash_file(Path(each.installed)) == each.before for each in record.files)
+    untouched = all(hash_file(Path(file.installed)) == file.before for file in record.files)
     if untouched and overlay.find_owner(Path(record.location)) != str(ctx.ledger.folder):
         raise PlanError(
             f"{ctx.plan.install.distribution}: the patch is not in the target",
@@ -73,7 +73,7 @@ def _need_patch(ctx: Context, record: InstallRecord) -> None:
 
 def _claim_loaded(ctx: Context, the_patch: Patch, record: InstallRecord) -> Claim:
     wanted = _list_wanted(ctx, the_patch, record)
-    asked = _probe_target(ctx, {name: each.path for name, each in wanted.items()})
+    asked = _probe_target(ctx, {name: item.path for name, item in wanted.items()})
     file = ctx.ledger.write_record(f"{NAME}/probe.json", asked.facts)
     evidence = ctx.ledger.register_evidence(
         file, claim="what the import system of the target would load, and why", command=asked.command
@@ -86,9 +86,9 @@ def _list_wanted(ctx: Context, the_patch: Patch, record: InstallRecord) -> dict[
     """The modules of the patch, and those that the plan names beyond it: these must be as their RECORD says."""
     site = the_patch.site
     found = {
-        each.module: Wanted(path=each.path, installed=str(site / each.installed), sha256=each.hash_on(record.arm))
-        for each in the_patch.files
-        if each.module
+        file.module: Wanted(path=file.path, installed=str(site / file.installed), sha256=file.hash_on(record.arm))
+        for file in the_patch.files
+        if file.module
     }
     for name in ctx.plan.verify.modules:
         if name not in found:
@@ -99,7 +99,7 @@ def _list_wanted(ctx: Context, the_patch: Patch, record: InstallRecord) -> dict[
 def _find_beyond(the_patch: Patch, name: str) -> Wanted:
     stem = name.replace(".", "/")
     files = the_patch.installed.files
-    path = next((each for each in (f"{stem}.py", f"{stem}/__init__.py") if each in files), None)
+    path = next((item for item in (f"{stem}.py", f"{stem}/__init__.py") if item in files), None)
     if path is None:
         raise PlanError(
             f"verify.modules: {name} is no module of the distribution",
@@ -122,7 +122,7 @@ def _probe_target(ctx: Context, modules: dict[str, str]) -> ProbeAnswer:
 
 
 def _claim_complete(ctx: Context, record: InstallRecord) -> Claim:
-    found = {each.path: hash_file(Path(each.installed)) for each in record.files}
+    found = {item.path: hash_file(Path(item.installed)) for item in record.files}
     file = ctx.ledger.write_record(f"{NAME}/installed.json", FoundFiles(files=found))
     command = f"sha256sum of the {format_count(len(found), 'file')} of the patch in site-packages"
     evidence = ctx.ledger.register_evidence(
@@ -141,7 +141,7 @@ def _claim_reached(ctx: Context, the_patch: Patch, record: InstallRecord, *, may
     seen = Seen()
     evidence: list[Evidence] = []
     for name in ctx.plan.verify.reach:
-        check = next(each for each in ctx.plan.check if each.id == name)
+        check = next(item for item in ctx.plan.check if item.id == name)
         try:
             result, made = _trace_check(ctx, record, check)
         except HostError as error:
@@ -157,7 +157,7 @@ def _trace_check(ctx: Context, record: InstallRecord, check: Check) -> tuple[Che
     """One check on the fixed arm with line coverage, under its first variant that must pass."""
     device = devices.get_device(ctx.settings.device)
     variants = check.expected_under(device.models(ctx.plan))
-    variant = next((name for name, each in variants.items() if each.for_arm(record.arm) == "pass"), None)
+    variant = next((name for name, item in variants.items() if item.for_arm(record.arm) == "pass"), None)
     if variant is None:
         raise PlanError(
             f"verify.reach: {check.id} has nothing that must pass on {record.arm} on the device {device.NAME}",
@@ -171,7 +171,7 @@ def _trace_check(ctx: Context, record: InstallRecord, check: Check) -> tuple[Che
         kit=ctx.kit,
         device=device,
         arm=record.arm,
-        files=[each.installed for each in record.files],
+        files=[file.installed for file in record.files],
         work=ctx.ledger.stage_folder(NAME) / "reach",
     )
     job = CheckJob(
@@ -189,16 +189,16 @@ def _trace_check(ctx: Context, record: InstallRecord, check: Check) -> tuple[Che
 
 def _narrow_check(ctx: Context, check: Check) -> Check:
     """The part of a check that the plan chose for tracing."""
-    both = [f"({each})" for each in (check.select, ctx.plan.verify.reach_select) if each]
+    both = [f"({item})" for item in (check.select, ctx.plan.verify.reach_select) if item]
     return check.model_copy(update={"select": " and ".join(both) or None})
 
 
 def _not_usable(result: CheckResult, record: InstallRecord) -> str:
     if result.error is not None:
         return judge.told(result.error)
-    if not any(each.outcome != "skipped" for each in result.tests):
+    if not any(test.outcome != "skipped" for test in result.tests):
         return "nothing ran"
-    wanted = {each.installed: each.after for each in record.files}
+    wanted = {file.installed: file.after for file in record.files}
     wrong = judge.other_code(result.loaded, wanted)
     return f"other code was loaded: {', '.join(wrong)}" if wrong else ""
 
@@ -214,13 +214,13 @@ def _judge_reach(
 ) -> Claim:
     subjects = [
         Subject(
-            path=each.path,
-            installed=str(the_patch.site / each.installed),
-            before=each.content[Arm.BASE],
+            path=file.path,
+            installed=str(the_patch.site / file.installed),
+            before=file.content[Arm.BASE],
             after=after,
         )
-        for each in the_patch.files
-        if (after := each.content[record.arm]) is not None and each.installed.endswith(".py")
+        for file in the_patch.files
+        if (after := file.content[record.arm]) is not None and file.installed.endswith(".py")
     ]
     found = compute_reach(subjects, seen, checks=ctx.plan.verify.reach, same_python=_same_python(the_patch.facts))
     made = _write_reach(ctx, found)
@@ -228,7 +228,7 @@ def _judge_reach(
 
 
 def _same_python(facts: ProbeFacts) -> bool:
-    return tuple(facts.interpreter.version.split(".")[:2]) == tuple(str(each) for each in sys.version_info[:2])
+    return tuple(facts.interpreter.version.split(".")[:2]) == tuple(str(item) for item in sys.version_info[:2])
 
 
 def _write_reach(ctx: Context, found: ReachRecord) -> Evidence:
@@ -244,12 +244,12 @@ def _verify_command(ctx: Context) -> str:
 
 
 def _make_result(ctx: Context, record: VerifyRecord) -> StageResult:
-    asked = [each for each in record.claims if each.outcome is not Outcome.SKIP]
+    asked = [claim for claim in record.claims if claim.outcome is not Outcome.SKIP]
     whole = ctx.keep_record(record, claim="the three claims: loaded, complete, reached", command=_verify_command(ctx))
     return StageResult(
         stage=NAME,
-        outcome=worst_outcome(each.outcome for each in asked),
-        sentence="; ".join(f"{each.name}: {each.sentence}" for each in record.claims),
-        evidence=(whole, *(each for claim in record.claims for each in claim.evidence)),
-        findings=tuple(each for claim in record.claims for each in claim.findings),
+        outcome=worst_outcome(item.outcome for item in asked),
+        sentence="; ".join(f"{claim.name}: {claim.sentence}" for claim in record.claims),
+        evidence=(whole, *(item for claim in record.claims for item in claim.evidence)),
+        findings=tuple(finding for claim in record.claims for finding in claim.findings),
     )

@@ -18,11 +18,11 @@ _LIBRARIES = 400
 """Shared objects of one package that are hashed at most."""
 
 
-def main(arguments: list[str]) -> int:
+def print_versions(arguments: list[str]) -> int:
     nonce, *wanted = arguments
     # A script's folder is put first on the path; the service would not have it.
-    sys.path[:] = [each for each in sys.path if not each or Path(each).resolve() != Path(__file__).resolve().parent]
-    found = {module: _describe_package(module, name) for module, _, name in (each.partition("=") for each in wanted)}
+    sys.path[:] = [item for item in sys.path if not item or Path(item).resolve() != Path(__file__).resolve().parent]
+    found = {module: _describe_package(module, name) for module, _, name in (item.partition("=") for item in wanted)}
     print(nonce, json.dumps({"python": sys.version.split()[0], "packages": found}))
     return 0
 
@@ -64,4 +64,4 @@ def _hash_file(paths: list[Path]) -> str:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(print_versions(sys.argv[1:]))

@@ -33,7 +33,7 @@ def sibling(name: str) -> Any:
 def as_the_service(launch: str) -> None:
     """Make sys.path what it is when the service is started: our own folder would shadow the target."""
     ours = str(HERE)
-    sys.path[:] = [each for each in sys.path if not each or str(Path(each).resolve()) != ours]
+    sys.path[:] = [item for item in sys.path if not item or str(Path(item).resolve()) != ours]
     if getattr(sys.flags, "safe_path", False):
         return
     # `python -m` puts the current folder first, a console script its own folder.
@@ -56,7 +56,7 @@ def interpreter() -> dict[str, Any]:
     }
 
 
-def main() -> None:
+def print_probe() -> None:
     marker = sys.argv[1]
     sibling("probe_cache")
     sibling("probe_reasons")
@@ -66,7 +66,7 @@ def main() -> None:
     as_the_service(launch)
     facts = {
         "interpreter": interpreter(),
-        "path": [search.entry(each, launch) for each in sys.path],
+        "path": [search.entry(item, launch) for item in sys.path],
         "distributions": distributions.facts(request["distribution"]),
         "modules": [search.module(name, path, launch) for name, path in request["modules"].items()],
     }
@@ -76,4 +76,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    print_probe()

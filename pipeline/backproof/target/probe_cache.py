@@ -67,10 +67,10 @@ def _code_shape(value: Any) -> Any:
         lines = list(value.co_lines()) if hasattr(value, "co_lines") else value.co_lnotab
         names = (value.co_name, value.co_names, value.co_varnames, value.co_freevars, value.co_cellvars)
         counts = (value.co_argcount, value.co_posonlyargcount, value.co_kwonlyargcount, value.co_flags)
-        consts = tuple(_code_shape(each) for each in value.co_consts)
+        consts = tuple(_code_shape(const) for const in value.co_consts)
         return (value.co_code, names, counts, value.co_firstlineno, lines, consts)
     if isinstance(value, tuple):
-        return tuple(_code_shape(each) for each in value)
+        return tuple(_code_shape(item) for item in value)
     if isinstance(value, frozenset):
-        return "frozenset", sorted(repr(_code_shape(each)) for each in value)
+        return "frozenset", sorted(repr(_code_shape(item)) for item in value)
     return type(value).__name__, repr(value)

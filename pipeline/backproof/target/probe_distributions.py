@@ -14,11 +14,11 @@ from typing import Any
 def facts(name: str) -> list[dict[str, Any]]:
     wanted = _normal_name(name)
     found, seen = [], set()
-    for each in importlib.metadata.distributions():
-        folder = Path(str(getattr(each, "_path", "")))
+    for distribution in importlib.metadata.distributions():
+        folder = Path(str(getattr(distribution, "_path", "")))
         if str(folder) not in seen and _normal_name(_record_stem(folder)) == wanted:
             seen.add(str(folder))
-            found.append(_describe_distribution(each, folder))
+            found.append(_describe_distribution(distribution, folder))
     return found
 
 
@@ -43,8 +43,8 @@ def _describe_distribution(distribution: importlib.metadata.Distribution, folder
         "installer": (distribution.read_text("INSTALLER") or "").strip(),
         "record_sha256": _read_sha256(folder / "RECORD"),
         "metadata_sha256": _read_sha256(folder / "METADATA"),
-        "scripts": sorted(each.name for each in points if each.group == "console_scripts"),
-        "entry_points": sorted(f"{each.group}: {each.name} = {each.value}" for each in points),
+        "scripts": sorted(point.name for point in points if point.group == "console_scripts"),
+        "entry_points": sorted(f"{point.group}: {point.name} = {point.value}" for point in points),
     }
 
 

@@ -46,7 +46,7 @@ def _first_entry(place: str, real: str, launch: str) -> tuple[str, str] | None:
 
 
 def _real_paths(places: Iterable[str]) -> set[str]:
-    return {os.path.realpath(each) for each in places if each}
+    return {os.path.realpath(place) for place in places if place}
 
 
 def site_folders() -> list[str]:
@@ -57,7 +57,7 @@ def site_folders() -> list[str]:
 
 
 def _pth_lines() -> Iterator[tuple[Path, str]]:
-    for folder in dict.fromkeys(os.path.realpath(each) for each in site_folders()):
+    for folder in dict.fromkeys(os.path.realpath(item) for item in site_folders()):
         for file in sorted(Path(folder).glob("*.pth")):
             try:
                 text = file.read_text(encoding="utf-8", errors="replace")

@@ -35,7 +35,7 @@ def module(name: str, path: str, launch: str) -> dict[str, Any]:
     others: list[dict[str, Any]] = []
     for place, other in _search_everywhere(name):
         known = [winner, *others] if winner else others
-        if not any(_is_same(other.origin, each["origin"]) for each in known):
+        if not any(_is_same(other.origin, item["origin"]) for item in known):
             others.append(_describe_copy(name, other, place, launch))
     loaded = str(getattr(sys.modules.get(name), "__file__", "") or "")
     return {"name": name, "path": path, "winner": winner, "others": others, "loaded": loaded, "problems": problems}
@@ -92,7 +92,7 @@ def _names_path(source: bytes) -> bool:
         nodes = ast.walk(ast.parse(source))
     except (SyntaxError, ValueError):
         return True
-    return any(isinstance(each, ast.Name) and each.id == "__path__" for each in nodes)
+    return any(isinstance(node, ast.Name) and node.id == "__path__" for node in nodes)
 
 
 def _search_everywhere(name: str) -> Iterator[tuple[Any, Spec]]:

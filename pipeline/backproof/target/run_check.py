@@ -14,11 +14,11 @@ _HERE = Path(__file__).resolve().parent
 
 def _own_folder_last() -> None:
     """A script's folder is put first on the path, where it would shadow the target's own modules; ours goes last."""
-    sys.path[:] = [each for each in sys.path if not each or Path(each).resolve() != _HERE]
+    sys.path[:] = [item for item in sys.path if not item or Path(item).resolve() != _HERE]
     sys.path.append(str(_HERE))
 
 
-def main(arguments: list[str]) -> int:
+def run_request(arguments: list[str]) -> int:
     sys.dont_write_bytecode = True  # the target's folders stay as they were
     _own_folder_last()
     from backproof_target.batch import die_with_caller
@@ -53,4 +53,4 @@ def _run_several(path: Path) -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(run_request(sys.argv[1:]))

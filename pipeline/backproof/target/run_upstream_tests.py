@@ -37,7 +37,7 @@ class Events:
             self.put(event="uncollected", test=report.nodeid, message=str(report.longrepr)[-1000:])
 
     def pytest_collection_finish(self, session: Any) -> None:
-        self.put(event="collected", tests=[each.nodeid for each in session.items])
+        self.put(event="collected", tests=[item.nodeid for item in session.items])
 
     def pytest_runtest_logstart(self, nodeid: str) -> None:
         self.put(event="start", test=nodeid)
@@ -71,12 +71,12 @@ def die_with_caller() -> None:
         ctypes.CDLL(None).prctl(1, signal.SIGKILL, 0, 0, 0)
 
 
-def main(arguments: list[str]) -> int:
+def run_tests(arguments: list[str]) -> int:
     sys.dont_write_bytecode = True
     die_with_caller()
     request = json.loads(Path(arguments[0]).read_text(encoding="utf-8"))
     here = Path(__file__).resolve().parent
-    sys.path[:] = [each for each in sys.path if each and Path(each).resolve() not in {here, Path(request["root"])}]
+    sys.path[:] = [item for item in sys.path if item and Path(item).resolve() not in {here, Path(request["root"])}]
     # Tests import their own helpers as `tests.x`; the root has nothing else in it.
     sys.path.insert(0, request["root"])
     sys.path.extend(request["carried"])
@@ -85,9 +85,9 @@ def main(arguments: list[str]) -> int:
     plugin = Events(Path(request["events"]), request["nonce"], request["files"])
     options = ["-p", "no:cacheprovider", "--import-mode=importlib", f"--rootdir={request['root']}", "-c", os.devnull]
     options += [f"--junitxml={request['junit']}", "-o", "junit_family=xunit2", "-q"]
-    options += [f"--deselect={each}" for each in request["deselect"]]
+    options += [f"--deselect={item}" for item in request["deselect"]]
     return int(pytest.main([*options, *request["select"]], plugins=[plugin]))
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(run_tests(sys.argv[1:]))

@@ -77,13 +77,13 @@ class Actions:
     def annotate_findings(self, findings: Iterable[Finding]) -> None:
         """The weightiest first, ten of a kind at most; what is left out is counted in the last one."""
         kinds: dict[Kind, list[Finding]] = {"error": [], "warning": [], "notice": []}
-        for each in findings:
-            kinds[_KINDS[each.severity]].append(each)
+        for finding in findings:
+            kinds[_KINDS[finding.severity]].append(finding)
         for kind, found in kinds.items():
             room = ANNOTATIONS if len(found) <= ANNOTATIONS else ANNOTATIONS - 1
-            for each in found[:room]:
+            for item in found[:room]:
                 self.write(
-                    f"::{kind} title={_escape_property(each.where) or 'Backproof'}::{_escape_message(each.text)}"
+                    f"::{kind} title={_escape_property(item.where) or 'Backproof'}::{_escape_message(item.text)}"
                 )
             if more := len(found[room:]):
                 self.write(f"::{kind} title=Backproof::{more} more, in the job summary and in run.json")

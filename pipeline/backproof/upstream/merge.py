@@ -35,10 +35,10 @@ def merge_runs(folders: Sequence[Path], kit: Path, registry: Registry, *, expect
     Raises:
         PlanError: the runs are of different kits, or none is there.
     """
-    loaded = [publish.load_publishable(each, registry, kit) for each in _find_runs(folders)]
+    loaded = [publish.load_publishable(run, registry, kit) for run in _find_runs(folders)]
     shards: dict[tuple[str, str], Shard] = {}
-    for each in sorted(loaded, key=lambda one: one.said.started):
-        shards[each.said.settings.branch, each.said.settings.device] = _make_shard(each)
+    for item in sorted(loaded, key=lambda one: one.said.started):
+        shards[item.said.settings.branch, item.said.settings.device] = _make_shard(item)
     for cell in _read_cells(expected):
         shards.setdefault((cell[0], cell[1]), _absent_shard(*cell))
     if not shards:
@@ -48,7 +48,7 @@ def merge_runs(folders: Sequence[Path], kit: Path, registry: Registry, *, expect
     plan = loaded[0].plan if loaded else load_plan(kit, DEVICES)
     ordered = tuple(shards[key] for key in sorted(shards))
     return Merged(
-        kit=plan.id, title=plan.title, outcome=worst_outcome(each.outcome for each in ordered), shards=ordered
+        kit=plan.id, title=plan.title, outcome=worst_outcome(entry.outcome for entry in ordered), shards=ordered
     )
 
 
@@ -60,8 +60,10 @@ def write_merged(merged: Merged, folder: Path) -> None:
 
 
 def _find_runs(folders: Sequence[Path]) -> list[Path]:
-    found = [run for each in folders for run in ([each] if (each / RUN_FILE).is_file() else sorted(each.glob("*/")))]
-    return [each for each in found if (each / RUN_FILE).is_file()]
+    found = [
+        run for folder in folders for run in ([folder] if (folder / RUN_FILE).is_file() else sorted(folder.glob("*/")))
+    ]
+    return [item for item in found if (item / RUN_FILE).is_file()]
 
 
 def _make_shard(loaded: publish.Loaded) -> Shard:
@@ -95,7 +97,7 @@ def _read_cells(expected: Path | None) -> list[tuple[str, str]]:
             why=str(error).splitlines()[0],
             next_step="name the file that `backproof ci matrix` wrote",
         ) from error
-    return [(each.branch, each.device) for each in found.include]
+    return [(item.branch, item.device) for item in found.include]
 
 
 def _absent_shard(branch: str, device: str) -> Shard:

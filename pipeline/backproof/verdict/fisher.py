@@ -21,7 +21,7 @@ def compute_exact_p(failed: int, ran: int, other_failed: int, other_ran: int) ->
     low, high = max(0, bad - other_ran), min(bad, ran)
     weights = {k: comb(ran, k) * comb(other_ran, bad - k) for k in range(low, high + 1)}
     here = weights[failed]
-    return min(1.0, sum(each for each in weights.values() if each <= here * _EQUAL) / comb(total, bad))
+    return min(1.0, sum(weight for weight in weights.values() if weight <= here * _EQUAL) / comb(total, bad))
 
 
 def least(ran: int, other_ran: int) -> float:

@@ -49,7 +49,7 @@ def case(
     """
     observed, why = observe(result, hashes)
     verdict = judge(subject.expected, subject.arm, observed)
-    failed = [each for each in result.tests if each.outcome in {"failed", "error"}]
+    failed = [test for test in result.tests if test.outcome in {"failed", "error"}]
     return Case(
         check=subject.check.id,
         model=subject.model,
@@ -61,10 +61,10 @@ def case(
         sentence=_sentence(subject, observed, verdict, why),
         steps=len(result.tests),
         steps_failed=len(failed),
-        faults=dict(Counter(kind for each in failed if (kind := _kind(each)) != "fail")),
+        faults=dict(Counter(kind for item in failed if (kind := _kind(item)) != "fail")),
         observations=summed(result.tests),
         first=_first(failed),
-        seconds=round(sum(each.seconds for each in result.tests), 3),
+        seconds=round(sum(test.seconds for test in result.tests), 3),
         evidence=tuple(evidence),
     )
 
@@ -77,7 +77,7 @@ def observe(result: CheckResult, hashes: Mapping[str, str | None]) -> tuple[str,
     """
     if result.error is not None:
         return "error", told(result.error)
-    ran = [each for each in result.tests if each.outcome != "skipped"]
+    ran = [test for test in result.tests if test.outcome != "skipped"]
     if not ran:
         return "error", f"nothing ran ({len(result.tests)} skipped, pytest ended with {result.pytest_exit})"
     if (broken := next((test for test in ran if classify_ending(test) == "error"), None)) is not None:
@@ -96,12 +96,12 @@ def _name_outcome(ran: Sequence[TestResult]) -> str:
 
 def told(error: Mapping[str, Any]) -> str:
     """One line of what the check's process said of its own end: the word, and the last line of the trace."""
-    lines = [each.strip() for each in str(error.get("trace", "")).splitlines() if each.strip()]
+    lines = [line.strip() for line in str(error.get("trace", "")).splitlines() if line.strip()]
     return ": ".join([str(error.get("what", "the check could not run")), *lines[-1:]])[:500]
 
 
 def _not_this_arm(result: CheckResult, hashes: Mapping[str, str | None]) -> str:
-    if not any(each.file in hashes for each in result.loaded):
+    if not any(item.file in hashes for item in result.loaded):
         return "none of the patch's files was loaded by the check"
     wrong = other_code(result.loaded, hashes)
     return f"not the code of this arm was loaded: {', '.join(wrong)}" if wrong else ""
@@ -110,7 +110,7 @@ def _not_this_arm(result: CheckResult, hashes: Mapping[str, str | None]) -> str:
 def other_code(loaded: Iterable[Loaded], hashes: Mapping[str, str | None]) -> list[str]:
     """Files whose code, as the process took it, is not known to be the one that is wanted."""
     return [
-        each.file for each in loaded if each.file in hashes and {each.sha256, each.source_sha256} != {hashes[each.file]}
+        item.file for item in loaded if item.file in hashes and {item.sha256, item.source_sha256} != {hashes[item.file]}
     ]
 
 
@@ -139,12 +139,12 @@ def _judge_base(wanted: str, observed: str) -> Verdict:
 
 def outcome(cases: Sequence[Case]) -> tuple[Outcome, str]:
     """The outcome of all cases together, with one sentence."""
-    proofs = [each for each in cases if each.role == "proof"]
+    proofs = [entry for entry in cases if entry.role == "proof"]
     if not proofs:
         return Outcome.INCONCLUSIVE, "the plan has no proof for this device: guards alone show nothing"
     groups: dict[Verdict, list[Case]] = {}
-    for each in cases:
-        groups.setdefault(each.verdict, []).append(each)
+    for item in cases:
+        groups.setdefault(item.verdict, []).append(item)
     order: tuple[Verdict, ...] = ("failed", "error", "not-discriminating", "not-reproduced", "unexpected")
     for verdict in order:
         if verdict in groups:

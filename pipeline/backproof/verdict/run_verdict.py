@@ -100,15 +100,15 @@ def is_loaded(story: LoadedRun) -> bool:
     """Whether the target was shown, from inside, to load the whole backport."""
     if story.verify is None or story.verify.arm is not Arm.FIXED or not _has_passed(story, VerifyRecord):
         return False
-    named = {each.name for each in story.claims}
-    counted = [each for each in story.claims if not (each.name == "reached" and each.outcome is Outcome.SKIP)]
-    fine = all(each.outcome is Outcome.PASS and story.is_intact(each.evidence) for each in counted)
+    named = {claim.name for claim in story.claims}
+    counted = [claim for claim in story.claims if not (claim.name == "reached" and claim.outcome is Outcome.SKIP)]
+    fine = all(item.outcome is Outcome.PASS and story.is_intact(item.evidence) for item in counted)
     return fine and named >= {"loaded", "complete"}
 
 
 def is_proved(story: LoadedRun) -> bool:
     """Whether the checks passed, each with evidence, and told the arms apart."""
-    fine = all(case_outcome(each) is Outcome.PASS and story.is_intact(each.evidence) for each in story.cases)
+    fine = all(case_outcome(case) is Outcome.PASS and story.is_intact(case.evidence) for case in story.cases)
     return _has_passed(story, ValidateRecord) and fine and bool(find_proofs(story.cases))
 
 
@@ -118,8 +118,8 @@ def is_served(story: LoadedRun) -> bool:
     if record is None or inventory is None or record.inventory != inventory or not _has_passed(story, ServeRecord):
         return False
     here = ("started", inventory.host, inventory.boot_id)
-    ours = all((each.origin, each.host, each.boot_id) == here and not each.spoiled for each in record.rounds)
-    fine = all(case_outcome(each) is Outcome.PASS and story.is_intact(each.evidence) for each in record.cases)
+    ours = all((item.origin, item.host, item.boot_id) == here and not item.spoiled for item in record.rounds)
+    fine = all(case_outcome(case) is Outcome.PASS and story.is_intact(case.evidence) for case in record.cases)
     return bool(record.rounds) and ours and fine and bool(find_proofs(record.cases))
 
 
@@ -141,13 +141,13 @@ def _device_level(device: str) -> Level | None:
 
 def find_proofs(cases: Iterable[Case]) -> tuple[tuple[str, str], ...]:
     """The (check, model) pairs that are red on base and green on fixed."""
-    seen = {(each.check, each.model, each.arm): each.observed for each in cases if each.role == "proof"}
+    seen = {(case.check, case.model, case.arm): case.observed for case in cases if case.role == "proof"}
     red = [
         (check, model)
         for (check, model, arm), observed in seen.items()
         if arm is Arm.BASE and observed not in {"pass", "error"}
     ]
-    return tuple(each for each in red if seen.get((*each, Arm.FIXED)) == "pass")
+    return tuple(item for item in red if seen.get((*item, Arm.FIXED)) == "pass")
 
 
 def case_outcome(case: Case) -> Outcome:
@@ -185,10 +185,10 @@ def run_outcome(story: LoadedRun) -> Outcome:
 
 
 def _details(story: LoadedRun) -> Iterator[Outcome]:
-    yield from (each.outcome for each in story.claims)
+    yield from (claim.outcome for claim in story.claims)
     cases = (*story.cases, *story.served)
-    yield from (case_outcome(each) for each in cases)
-    told = [each.evidence for each in story.claims] + [each.evidence for each in cases]
+    yield from (case_outcome(case) for case in cases)
+    told = [claim.evidence for claim in story.claims] + [case.evidence for case in cases]
     if any(evidence and not story.is_intact(evidence) for evidence in told):
         yield Outcome.ERROR
     if _has_passed(story, ValidateRecord) and not find_proofs(story.cases):
@@ -199,15 +199,15 @@ def _details(story: LoadedRun) -> Iterator[Outcome]:
 def arm_summaries(cases: Iterable[Case]) -> dict[Arm, ArmSummary]:
     """Each arm over all its cases, in the order base, pick, fixed."""
     cases = tuple(cases)
-    return {arm: _arm_summary(own) for arm in Arm if (own := [each for each in cases if each.arm is arm])}
+    return {arm: _arm_summary(own) for arm in Arm if (own := [case for case in cases if case.arm is arm])}
 
 
 def _arm_summary(cases: list[Case]) -> ArmSummary:
-    erred = [each for each in cases if each.verdict == "error"]
-    red = [each for each in cases if _is_red(each)]
+    erred = [case for case in cases if case.verdict == "error"]
+    red = [case for case in cases if _is_red(case)]
     return ArmSummary(
         outcome=worst_outcome([Outcome.PASS, *(Outcome.FAIL for _ in red), *(Outcome.ERROR for _ in erred)]),
-        as_expected=all(case_outcome(each) is Outcome.PASS for each in cases),
+        as_expected=all(case_outcome(case) is Outcome.PASS for case in cases),
         sentence=sentences.arm_sentence(cases, red),
     )
 
@@ -220,8 +220,8 @@ def _is_red(case: Case) -> bool:
 
 def declared_limits(cases: Iterable[Case]) -> tuple[str, ...]:
     """What stays red with the whole backport, as the plan says that it would."""
-    held = [each for each in cases if each.role == "limit" and each.arm is Arm.FIXED and each.observed != "pass"]
-    return tuple(dict.fromkeys(each.sentence for each in held))
+    held = [case for case in cases if case.role == "limit" and case.arm is Arm.FIXED and case.observed != "pass"]
+    return tuple(dict.fromkeys(item.sentence for item in held))
 
 
 def _sentence(story: LoadedRun, outcome: Outcome, reached: Level | None) -> str:
@@ -246,6 +246,6 @@ def _cause(story: LoadedRun, outcome: Outcome) -> str:
             return f"{stage.stage}: {stage.sentence}"
         if role is StageRole.PROOF and stage_outcome(stage, story) is outcome:
             return f"{stage.stage}: evidence missing or altered"
-    found = [sentences.case_sentence(each) for each in (*story.cases, *story.served) if case_outcome(each) is outcome]
-    found += [f"{each.name}: {each.sentence}" for each in story.claims if each.outcome is outcome]
+    found = [sentences.case_sentence(case) for case in (*story.cases, *story.served) if case_outcome(case) is outcome]
+    found += [f"{claim.name}: {claim.sentence}" for claim in story.claims if claim.outcome is outcome]
     return next(iter(found), sentences.NOTHING_ELSE[outcome])

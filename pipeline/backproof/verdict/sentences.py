@@ -37,7 +37,7 @@ TRIAGE_HEADLINES = {
     "only-secondary": ("Only secondary errors: the cause is not in these files", "inconclusive"),
     "errors": ("Errors, and no first fault among them", "inconclusive"),
     "healthy": ("No failure found", "pass"),
-    "unread": ("Not read to the end: it could not be told", "error"),
+    "unread": ("Unknown: not everything could be read", "error"),
 }
 """The heading of each outcome of a triage, and the tone in which it is shown."""
 NOTHING_ELSE = {
@@ -94,22 +94,22 @@ def case_sentence(case: Case) -> str:
 def arm_sentence(cases: Sequence[Case], red: Sequence[Case]) -> str:
     """What one arm showed, counted; what the plan expects to be red still, and limits that it declares, are called so."""
     said = _colour(cases, red)
-    known = {id(each) for each in red}  # equality would compare every case with every other
+    known = {id(item) for item in red}  # equality would compare every case with every other
     planned = [
-        each for each in cases if each.observed != "pass" and each.verdict == "as-expected" and id(each) not in known
+        case for case in cases if case.observed != "pass" and case.verdict == "as-expected" and id(case) not in known
     ]
-    fixups = sum(each.role == "proof" for each in planned)
-    limits = sum(each.role == "limit" for each in planned)
+    fixups = sum(item.role == "proof" for item in planned)
+    limits = sum(item.role == "limit" for item in planned)
     said += [f"{format_count(fixups, 'proof')} of a fix-up red"] if fixups else []
     said += [f"{format_count(limits, 'declared limit')} red"] if limits else []
-    other = [each for each in cases if each.verdict != "as-expected"]
+    other = [case for case in cases if case.verdict != "as-expected"]
     return "; ".join([*said, "as the plan expects" if not other else _not_expected(other)])
 
 
 def _colour(cases: Sequence[Case], red: Sequence[Case]) -> list[str]:
     """What is red, and what nobody knows the colour of: that is not called green."""
-    kinds = ", ".join(f"{kind} {count}" for kind, count in sorted(Counter(each.observed for each in red).items()))
-    unknown = sum(each.verdict == "error" for each in cases)
+    kinds = ", ".join(f"{kind} {count}" for kind, count in sorted(Counter(item.observed for item in red).items()))
+    unknown = sum(case.verdict == "error" for case in cases)
     if not red and not unknown:
         return ["green in every case that must be"]
     said = f"{len(red)} of {len(cases)} cases red ({kinds})" if red else "no case red"
@@ -117,5 +117,5 @@ def _colour(cases: Sequence[Case], red: Sequence[Case]) -> list[str]:
 
 
 def _not_expected(cases: Sequence[Case]) -> str:
-    kinds = ", ".join(f"{count} {kind}" for kind, count in sorted(Counter(each.verdict for each in cases).items()))
+    kinds = ", ".join(f"{count} {kind}" for kind, count in sorted(Counter(case.verdict for case in cases).items()))
     return f"not as the plan expects: {kinds}"

@@ -125,7 +125,7 @@ class GitHubClient:
         """The items of a list as records, at most so many."""
         found = islice(self.list_items(what, path, key=key), most)
         with translated_errors(what):
-            return tuple(kind.model_validate(each) for each in found)
+            return tuple(kind.model_validate(item) for item in found)
 
     def post(self, what: str, path: str, body: dict[str, Any]) -> Any:
         return self._send(what, "POST", path, body=body)[1]
@@ -190,11 +190,11 @@ def _extract_list(what: str, data: Any, key: str) -> list[Any]:
 
 
 def _drop_seen(items: list[Any], seen: set[Any]) -> Iterator[Any]:
-    for each in items:
-        name = (each.get("id") or each.get("sha") or each.get("filename")) if isinstance(each, dict) else None
+    for item in items:
+        name = (item.get("id") or item.get("sha") or item.get("filename")) if isinstance(item, dict) else None
         if name is None or name not in seen:
             seen.add(name)
-            yield each
+            yield item
 
 
 def _build_format_error(what: str) -> RefusedError:

@@ -59,12 +59,12 @@ def find_marked(
     """Comments with the draft's marker by this author, oldest first; with no author known, by anybody."""
     what = f"{place}: its comments cannot be listed"
     found = []
-    for each in client.list_items(what, f"/repos/{place.repo}/issues/{place.number}/comments"):
+    for item in client.list_items(what, f"/repos/{place.repo}/issues/{place.number}/comments"):
         with translated_errors(what):
-            read = read_marker(each)
+            read = read_marker(item)
         if read and read.key == draft.key and author in {None, read.login}:
             found.append(read)
-    return sorted(found, key=lambda each: each.id)
+    return sorted(found, key=lambda entry: entry.id)
 
 
 def plan_comment(client: GitHubClient, place: Conversation, draft: CommentDraft, author: str | None) -> CommentPlan:

@@ -60,7 +60,7 @@ def translated_errors(what: str, *, again: str = _AGAIN) -> Iterator[None]:
         why = f"no answer: {type(error).__name__}: {_cut_message(str(error))}"
         raise RefusedError(what, why=why, next_step=f"check the network, then {again}") from None
     except ValidationError as error:
-        places = ", ".join(".".join(map(str, each["loc"])) for each in error.errors()[:3])
+        places = ", ".join(".".join(map(str, item["loc"])) for item in error.errors()[:3])
         raise RefusedError(what, why=f"the answer lacks what it must have: {places}", next_step=again) from None
     except (ValueError, AssertionError) as error:
         why = f"the answer cannot be read: {_cut_message(str(error))}"

@@ -38,7 +38,7 @@ class Issue(GitHubRecord):
 
     @property
     def text(self) -> str:
-        labels = " ".join(each.name for each in self.labels)
+        labels = " ".join(label.name for label in self.labels)
         return f"{self.title}\n{labels}\n{self.body or ''}"
 
 
@@ -49,4 +49,4 @@ def search_issues(client: GitHubClient, repo: str, words: str, *, kind: Literal[
     data = client.get_json(what, "/search/issues", query)
     with translated_errors(what):
         items = data.get("items") if isinstance(data, dict) else None
-        return tuple(Issue.model_validate(each) for each in islice(items or (), PER_SEARCH))
+        return tuple(Issue.model_validate(item) for item in islice(items or (), PER_SEARCH))

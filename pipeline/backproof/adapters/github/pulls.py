@@ -155,7 +155,7 @@ def list_commits(client: GitHubClient, repo: str, number: int) -> tuple[Commit, 
 
 def add_files(client: GitHubClient, repo: str, listed: tuple[Commit, ...]) -> tuple[Commit, ...]:
     """The same commits with the paths that each touches; one request each, so of the first 40 only."""
-    return tuple(get_commit(client, repo, each.sha) for each in listed[:_DETAILS])
+    return tuple(get_commit(client, repo, item.sha) for item in listed[:_DETAILS])
 
 
 def get_commit(client: GitHubClient, repo: str, sha: str) -> Commit:
@@ -193,7 +193,7 @@ def list_branches(client: GitHubClient, repo: str, prefix: str) -> tuple[str, ..
     what = f"{repo}: its branches cannot be read"
     found = client.get_json(what, f"/repos/{repo}/git/matching-refs/heads/{quote(prefix)}")
     with translated_errors(what):
-        return tuple(_Ref.model_validate(each).ref.removeprefix("refs/heads/") for each in found)
+        return tuple(_Ref.model_validate(item).ref.removeprefix("refs/heads/") for item in found)
 
 
 def read_content(client: GitHubClient, repo: str, path: str, ref: str) -> str | None:

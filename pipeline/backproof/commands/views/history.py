@@ -10,7 +10,7 @@ from rich.text import Text
 from backproof.commands.output import open_console, print_line, print_text, say
 from backproof.core.plain_text import escape_line
 from backproof.core.plural import format_count
-from backproof.history.simulate import Landing
+from backproof.records.picks import PickOutcome
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -42,8 +42,8 @@ def survey(found: SurveyRecord) -> None:
 
 
 def _outcome(row: SurveyRow) -> str:
-    if row.outcome is Landing.CONFLICT:
-        return f"conflict ({format_count(sum(not each.dropped for each in row.conflicts), 'file')})"
+    if row.outcome is PickOutcome.CONFLICT:
+        return f"conflict ({format_count(sum(not conflict.dropped for conflict in row.conflicts), 'file')})"
     return f"{row.outcome} (conflict only there)" if row.only_in_dropped else str(row.outcome)
 
 
@@ -52,14 +52,14 @@ def _remarks(row: SurveyRow) -> Iterator[str]:
         yield f"has it by {row.there}"
     elif row.why:
         yield row.why
-    yield from (f"{each.path}: {each.kind}" for each in row.conflicts[:4] if not each.dropped)
+    yield from (f"{conflict.path}: {conflict.kind}" for conflict in row.conflicts[:4] if not conflict.dropped)
     if row.dropped:
         yield f"without {', '.join(row.dropped[:4])}"
     yield from _lacks(row.lacks, "lacks")
 
 
 def _lacks(follow_ups: Sequence[FollowUp], word: str) -> Iterator[str]:
-    yield from (f"{word} {each.kind}: {each.commit[:12]} {each.subject}" for each in follow_ups[:4])
+    yield from (f"{word} {item.kind}: {item.commit[:12]} {item.subject}" for item in follow_ups[:4])
     if len(follow_ups) > 4:
         yield f"{word} {len(follow_ups) - 4} more"
 
@@ -67,9 +67,9 @@ def _lacks(follow_ups: Sequence[FollowUp], word: str) -> Iterator[str]:
 def explanation(found: ExplainRecord) -> None:
     print_line(f"{found.fix[:12]} {found.subject}")
     print_line(found.sentence)
-    for each in found.causes:
-        print_line(f"  {each.commit[:12]} {each.subject}")
-        print_line(f"    {each.sentence}")
+    for cause in found.causes:
+        print_line(f"  {cause.commit[:12]} {cause.subject}")
+        print_line(f"    {cause.sentence}")
     if found.more:
         print_line(f"  and {found.more} more (--json)")
     for line in _lacks(found.follow_ups, "later on main:"):
@@ -82,8 +82,8 @@ def explanation(found: ExplainRecord) -> None:
 
 def comparison(found: CompareRecord) -> None:
     print_line(f"{found.verdict}: {found.sentence}")
-    for each in found.suspects:
-        print_line(f"  suspect: {each}")
+    for suspect in found.suspects:
+        print_line(f"  suspect: {suspect}")
     if found.range_diff:
         print_text(found.range_diff)
 

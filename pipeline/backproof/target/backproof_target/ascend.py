@@ -101,7 +101,7 @@ class _Graph:
 
 def _fault(text: str) -> Fault:
     kind = (
-        SECONDARY if _first_fault else OUT_OF_RANGE if any(each in text for each in _OUT_OF_RANGE_WORDS) else "device"
+        SECONDARY if _first_fault else OUT_OF_RANGE if any(word in text for word in _OUT_OF_RANGE_WORDS) else "device"
     )
     return Fault(
         kind=kind,

@@ -40,7 +40,7 @@ def read_jobs(path: Path) -> tuple[list[Job], int]:
     """Read BATCH.json: the requests' files, and how many may run at once."""
     try:
         data = json.loads(path.read_text(encoding="utf-8"))
-        jobs = [_run_job(each) for each in data["jobs"]]
+        jobs = [_run_job(item) for item in data["jobs"]]
         return jobs, max(1, int(data["parallel"]))
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise RequestError(f"{path}: {type(error).__name__}: {error}") from error

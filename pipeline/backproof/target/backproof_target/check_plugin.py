@@ -124,5 +124,5 @@ def _make_plain(value: Any) -> Any:
     if isinstance(value, float) and not math.isfinite(value):
         return str(value)
     if isinstance(value, (list, tuple)):
-        return [_make_plain(each) for each in value]
+        return [_make_plain(item) for item in value]
     return value if isinstance(value, (str, int, float, bool)) or value is None else str(value)

@@ -39,7 +39,7 @@ def _list_tensors(tree: Any) -> list[Any]:
 
 
 def storages_of(tree: Any) -> set[int]:
-    return {int(each.untyped_storage().data_ptr()) for each in _list_tensors(tree)}
+    return {int(tensor.untyped_storage().data_ptr()) for tensor in _list_tensors(tree)}
 
 
 @dataclass
@@ -52,14 +52,14 @@ class Tape:
         """Record one tensor operation; its results are copied into the tensors that it gave the first time."""
         args, kwargs = inputs
         given = storages_of((args, kwargs))
-        fresh = [each for each in _list_tensors(output) if int(each.untyped_storage().data_ptr()) not in given]
+        fresh = [tensor for tensor in _list_tensors(output) if int(tensor.untyped_storage().data_ptr()) not in given]
         if not fresh and not function._schema.is_mutable:
             return
 
         def step() -> None:
             again = _list_tensors(function(*args, **kwargs))
             for kept, made in zip(_list_tensors(output), again):  # noqa: B905 - Python 3.9 syntax is not needed, equal by nature
-                if any(kept is each for each in fresh):
+                if any(kept is item for item in fresh):
                     kept.copy_(made)
 
         self.steps.append(step)

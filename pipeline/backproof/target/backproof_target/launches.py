@@ -43,7 +43,7 @@ class LaunchLog:
 
 
 def constexpr_values(function: Any, bound: dict[str, Any]) -> dict[str, Any]:
-    return {each: _make_plain(bound[each]) for each in _list_constexprs(function) if each in bound}
+    return {constexpr: _make_plain(bound[constexpr]) for constexpr in _list_constexprs(function) if constexpr in bound}
 
 
 def _list_constexprs(function: Any) -> list[str]:

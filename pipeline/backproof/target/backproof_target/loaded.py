@@ -27,7 +27,7 @@ class LoaderWatch:
     ours = True
 
     def __init__(self, files: Iterable[Path]) -> None:
-        self._files = {str(each.resolve()) for each in files}
+        self._files = {str(file.resolve()) for file in files}
         self._read: dict[str, dict[str, bytes]] = {}
 
     def install(self) -> None:

@@ -110,4 +110,4 @@ class Memory:
 
     def holds(self, low: int, high: int) -> bool:
         """Whether [low, high) lies inside one allocation that is alive."""
-        return any(each.low <= low and high <= each.high and each.alive() for each in self._known.values())
+        return any(item.low <= low and high <= item.high and item.alive() for item in self._known.values())

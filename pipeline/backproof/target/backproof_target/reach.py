@@ -27,7 +27,7 @@ class Reach:
     """Line coverage of a few files; does nothing when it is not asked for."""
 
     def __init__(self, files: Sequence[Path], *, wanted: bool) -> None:
-        self._files = [str(each.resolve()) for each in files]
+        self._files = [str(file.resolve()) for file in files]
         self._coverage: Any = None
         self._launched: dict[str, int] = {}
         self.why_not = ""
@@ -52,7 +52,7 @@ class Reach:
             return {}
         self._coverage.stop()
         data = self._coverage.get_data()
-        return {each: sorted(data.lines(each) or []) for each in self._files}
+        return {file: sorted(data.lines(file) or []) for file in self._files}
 
     @contextmanager
     def of_launch(self, function: Any, bound: dict[str, Any]) -> Iterator[None]:

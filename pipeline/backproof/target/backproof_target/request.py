@@ -74,7 +74,7 @@ def _parse_request(data: dict[str, Any]) -> Request:
         session=data["session"],
         check=Check(id=check["id"], file=Path(check["file"]), select=check.get("select")),
         operators=_parse_operators(data["operators"]),
-        files=tuple(Path(each) for each in data["files"]),
+        files=tuple(Path(name) for name in data["files"]),
         cover=bool(data["cover"]),
         carried=tuple(data["carried"]),
         work=Path(data["work"]),

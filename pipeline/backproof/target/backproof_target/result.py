@@ -40,7 +40,7 @@ def list_versions() -> dict[str, str]:
     found = {"python": platform.python_version()}
     owners = packages_distributions()
     tops = {name.split(".", 1)[0] for name in list(sys.modules)}
-    for name in sorted({each for top in tops for each in owners.get(top, ())}):
+    for name in sorted({owner for top in tops for owner in owners.get(top, ())}):
         try:
             found[name.lower()] = version(name)
         except PackageNotFoundError:

@@ -63,7 +63,7 @@ class StandIns:
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> ModuleSpec | None:  # noqa: ARG002 - protocol
         if name.split(".", 1)[0] not in self._tops:
             return None
-        inner = any(each.startswith(f"{name}.") for each in self._modules)
+        inner = any(module.startswith(f"{name}.") for module in self._modules)
         if name not in self._modules and not inner:
             raise StandInMissing(
                 f"{name!r} is not among the stand-ins of this kit (they are: {', '.join(sorted(self._modules))}); "
@@ -90,7 +90,7 @@ class Skeletons:
 
     def __init__(self, projects: Sequence[str], files: Iterable[Path]) -> None:
         self._projects = frozenset(projects)
-        self._files = {str(each.resolve()) for each in files}
+        self._files = {str(file.resolve()) for file in files}
 
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
         if name.split(".", 1)[0] not in self._projects:

@@ -55,7 +55,7 @@ def _carry_views(operation: Callable[..., Any]) -> Callable[..., Any]:
     @wraps(operation)
     def carried(self: Any, *args: Any, **kwargs: Any) -> Any:
         result = operation(self, *args, **kwargs)
-        origins = [views for each in args if (views := _list_views(each))]
+        origins = [views for arg in args if (views := _list_views(arg))]
         if origins:
             result.attr[_KEY] = origins[0] if len(origins) == 1 else tuple(dict.fromkeys(sum(origins, ())))
         return result
@@ -100,7 +100,7 @@ def _check_access(builder: Any, pointers: Any, mask: Any, does: str) -> Any:
     views = _list_views(pointers)
     bad = wanted[~_is_inside(wanted, size, views)] if wanted.size else wanted
     if bad.size:
-        _refuse_access(device, int(builder.grid_idx[0]), [int(each) for each in bad], size, views, does=does)
+        _refuse_access(device, int(builder.grid_idx[0]), [int(item) for item in bad], size, views, does=does)
     return lanes
 
 
@@ -110,7 +110,7 @@ def _refuse_access(
     if views:
         # The lowest address tells most: an index that is negative, or the first one past the end.
         device.out_of_range(views[0], row=program, address=_as_signed(min(bad)), size=size, does=does)
-    unknown = next((each for each in bad if not device.memory.holds(each, each + size)), None)
+    unknown = next((item for item in bad if not device.memory.holds(item, item + size)), None)
     if unknown is not None:
         device.unknown_pointer(row=program, size=size, does=does)
 

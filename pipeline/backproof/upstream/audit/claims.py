@@ -43,7 +43,7 @@ _ALIKE = 0.9
 
 def find_claims(text: str, original: str | None) -> tuple[ValidationClaim, ...]:
     """Sentences about validation. With the original's text, those it also has are marked inherited."""
-    known = [_strip_markup(each) for each in _split_sentences(original or "")]
+    known = [_strip_markup(item) for item in _split_sentences(original or "")]
     found = []
     for sentence in _split_sentences(text):
         kinds = _find_kinds(sentence)
@@ -67,8 +67,8 @@ def _find_kinds(sentence: str) -> tuple[Kind, ...]:
 
 
 def _split_sentences(text: str) -> Iterator[str]:
-    for each in _ENDS.split(_HIDDEN.sub(" ", text[:60_000])):
-        line = " ".join(each.split()).lstrip("#>*-+ ")
+    for part in _ENDS.split(_HIDDEN.sub(" ", text[:60_000])):
+        line = " ".join(part.split()).lstrip("#>*-+ ")
         if 8 <= len(line) <= 2000:
             yield line
 
@@ -79,6 +79,6 @@ def _strip_markup(sentence: str) -> str:
 
 def _is_alike(sentence: str, known: list[str]) -> bool:
     return any(
-        sentence == each or (len(sentence) > 20 and difflib.SequenceMatcher(None, sentence, each).ratio() >= _ALIKE)
-        for each in known[:400]
+        sentence == item or (len(sentence) > 20 and difflib.SequenceMatcher(None, sentence, item).ratio() >= _ALIKE)
+        for item in known[:400]
     )

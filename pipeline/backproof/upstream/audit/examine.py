@@ -10,7 +10,7 @@ from backproof.core.model import Finding
 from backproof.records.audit import AuditRecord, CheckState, ReviewRequest
 from backproof.upstream.audit import claims, history
 from backproof.upstream.audit.fixups import find_closing
-from backproof.upstream.audit.landing import find_landed, is_gone, present
+from backproof.upstream.audit.landing import find_landed, is_gone, is_present
 from backproof.upstream.audit.review_requests import parse_wishes
 
 if TYPE_CHECKING:
@@ -77,11 +77,11 @@ def examine_pull(client: GitHubClient, subject: Subject) -> AuditRecord:
         claims=claims.find_claims(pull.text, original),
         cancelled=history.find_cancelled(commits, net),
         checks=tuple(
-            CheckState(name=each.name[:200], state=each.conclusion or each.status)
-            for each in runs
-            if each.conclusion != "success"
+            CheckState(name=run.name[:200], state=run.conclusion or run.status)
+            for run in runs
+            if run.conclusion != "success"
         ),
-        checks_succeeded=sum(each.conclusion == "success" for each in runs),
+        checks_succeeded=sum(run.conclusion == "success" for run in runs),
         later=history.find_later(client, subject.repo, _list_numbers(subject)),
         limits=tuple(limits),
     )
@@ -104,11 +104,11 @@ def _original_text(client: GitHubClient, subject: Subject, limits: list[str]) ->
 def _read_requests(client: GitHubClient, subject: Subject, head: str, limits: list[str]) -> tuple[ReviewRequest, ...]:
     files = _Files(client=client, repo=subject.repo)
     found = [
-        each
+        item
         for thread in _read_threads(client, subject, limits)
         if thread.first
         for wish in parse_wishes(thread.first.body)
-        for each in (_examine_request(files, subject, thread, wish, comment=thread.first, head=head),)
+        for item in (_examine_request(files, subject, thread, wish, comment=thread.first, head=head),)
     ]
     for review in pulls.list_reviews(client, subject.repo, subject.pull):
         author = review.user.login if review.user else "ghost"
@@ -144,7 +144,7 @@ def _examine_request(
 ) -> ReviewRequest:
     before = files.read(thread.path, comment.original_commit.oid) if comment.original_commit else None
     kind = wish.kind
-    if kind == "named-code" and before is not None and present(wish.code, before, python=_is_python(thread)):
+    if kind == "named-code" and before is not None and is_present(wish.code, before, python=_is_python(thread)):
         # Code that was there already is what the reviewer quotes, not what they ask for.
         kind = "prose"
     request = ReviewRequest(
@@ -195,9 +195,9 @@ def _describe_lines(thread: ReviewThread) -> str:
 
 
 def _list_findings(record: AuditRecord) -> Iterator[Finding]:
-    for each in record.requests:
-        if each.resolved and each.in_head == "no":
-            yield _not_landed(each)
+    for request in record.requests:
+        if request.resolved and request.in_head == "no":
+            yield _not_landed(request)
     for change in record.later:
         if change.kind != "mention":
             how = "reverted" if change.kind == "revert" else "followed up"

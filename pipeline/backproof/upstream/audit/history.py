@@ -21,20 +21,20 @@ _FOLLOWS = re.compile(
 
 def find_cancelled(commits: tuple[Commit, ...], net: tuple[ChangedFile, ...]) -> tuple[OtherCommit, ...]:
     """Commits of which nothing is left in the pull request as a whole: another commit takes out what they bring."""
-    left = {name for each in net for name in (each.filename, each.previous_filename) if name}
+    left = {name for item in net for name in (item.filename, item.previous_filename) if name}
     found = []
-    for each in commits:
-        paths = {file.filename for file in each.files}
+    for commit in commits:
+        paths = {file.filename for file in commit.files}
         if not paths or paths & left:
             continue
         partners = [
             other.sha[:12]
             for other in commits
-            if other.sha != each.sha and paths & {file.filename for file in other.files}
+            if other.sha != commit.sha and paths & {file.filename for file in other.files}
         ]
         why = f"touches {', '.join(sorted(paths)[:5])}, and none of it is in the pull request as a whole"
         why += f"; {', '.join(partners)} touch the same" if partners else ""
-        found.append(OtherCommit(commit=each.sha, subject=each.subject, why=why, computed=True))
+        found.append(OtherCommit(commit=commit.sha, subject=commit.subject, why=why, computed=True))
     return tuple(found)
 
 
@@ -42,11 +42,11 @@ def find_later(client: GitHubClient, repo: str, numbers: tuple[int, ...]) -> tup
     """Pull requests that name one of these: one search each."""
     found: dict[int, LaterChange] = {}
     for number in numbers:
-        for each in issues.search_issues(client, repo, f'"{number}"', kind="pr"):
-            if each.number not in numbers and _names_pull(each, repo, number):
-                found.setdefault(each.number, _make_change(each, repo, number))
+        for issue in issues.search_issues(client, repo, f'"{number}"', kind="pr"):
+            if issue.number not in numbers and _names_pull(issue, repo, number):
+                found.setdefault(issue.number, _make_change(issue, repo, number))
     order = ("revert", "follow-up", "mention")
-    return tuple(sorted(found.values(), key=lambda each: (order.index(each.kind), each.number)))
+    return tuple(sorted(found.values(), key=lambda item: (order.index(item.kind), item.number)))
 
 
 def _names_pull(issue: Issue, repo: str, number: int) -> bool:

@@ -45,7 +45,7 @@ def is_gone(code: str, before: str, after: str) -> Landed:
     return "exactly" if _find_lines(code, after) < _find_lines(code, before) else "no"
 
 
-def present(code: str, text: str, *, python: bool) -> bool:
+def is_present(code: str, text: str, *, python: bool) -> bool:
     return bool(_find_lines(code, text) or _find_formatted(code, text, python=python))
 
 
@@ -102,12 +102,12 @@ def _list_tokens(code: str) -> tuple[str, ...]:
     """The tokens of a fragment, as far as it can be read; a comma before a closing bracket is layout."""
     found: list[str] = []
     try:
-        for each in tokenize.generate_tokens(io.StringIO(dedent(code)).readline):
-            if each.type in _LAYOUT:
+        for token in tokenize.generate_tokens(io.StringIO(dedent(code)).readline):
+            if token.type in _LAYOUT:
                 continue
-            if each.string in _CLOSERS and found and found[-1] == ",":
+            if token.string in _CLOSERS and found and found[-1] == ",":
                 found.pop()
-            found.append(each.string)
+            found.append(token.string)
     except (tokenize.TokenError, SyntaxError):
         pass
     return tuple(found)

@@ -33,10 +33,10 @@ def parse_wishes(body: str) -> tuple[Wish, ...]:
     prose = " ".join(_HTML.sub(" ", _FENCE.sub(" ", text)).split())
     suggested = [found[3] for found in _FENCE.finditer(text) if found[2] == "suggestion"]
     if suggested:
-        return tuple(Wish(kind="suggestion", code=each, prose=prose) for each in suggested[:_MOST])
+        return tuple(Wish(kind="suggestion", code=item, prose=prose) for item in suggested[:_MOST])
     named = dict.fromkeys(_find_named(text))
     if named:
-        return tuple(Wish(kind="named-code", code=each, prose=prose) for each in list(named)[:_MOST])
+        return tuple(Wish(kind="named-code", code=item, prose=prose) for item in list(named)[:_MOST])
     return (Wish(kind="prose", code="", prose=prose),) if prose else ()
 
 
@@ -44,7 +44,7 @@ def _find_named(text: str) -> Iterator[str]:
     """Code that does something, so that its absence says something: a bare name or path does not."""
     blocks = [found[3] for found in _FENCE.finditer(text) if found[2] in {"", "py", "python", "python3"}]
     spans = [found[1] for found in _SPAN.finditer(_FENCE.sub(" ", text))]
-    for each in (*blocks, *spans):
-        dumps = parse_statements(each)
+    for block in (*blocks, *spans):
+        dumps = parse_statements(block)
         if dumps and any(word in dump for dump in dumps for word in ("Call(", "Assign(", "AugAssign(")):
-            yield each.strip("\n")
+            yield block.strip("\n")

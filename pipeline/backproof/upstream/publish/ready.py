@@ -159,16 +159,16 @@ def _its_commits(client: GitHubClient, loaded: Loaded, number: int) -> None:
     """What was picked is upstream's, not somebody's reconstruction, and still part of a pull request of the plan."""
     upstream = loaded.plan.upstream
     picked = loaded.story.pick.commits if loaded.story.pick else ()
-    known = {each.sha for each in pulls.list_commits(client, upstream.repo, number)}
-    unknown = [each.source for each in picked if each.source not in known]
+    known = {commit.sha for commit in pulls.list_commits(client, upstream.repo, number)}
+    unknown = [item.source for item in picked if item.source not in known]
     if unknown and upstream.original_pull:
         original = pulls.get_pull(client, upstream.repo, upstream.original_pull)
         known |= {original.merge_commit_sha or ""}
-        known |= {each.sha for each in pulls.list_commits(client, upstream.repo, upstream.original_pull)}
-        unknown = [each for each in unknown if each not in known]
+        known |= {commit.sha for commit in pulls.list_commits(client, upstream.repo, upstream.original_pull)}
+        unknown = [item for item in unknown if item not in known]
     if unknown:
         raise NeedsReview(
-            f"{upstream.repo}#{number} does not have {', '.join(each[:12] for each in unknown)}",
+            f"{upstream.repo}#{number} does not have {', '.join(item[:12] for item in unknown)}",
             why="the pull request was pushed over since, or the run was of a reconstruction",
             next_step="fetch the pull request, run again, and publish that run",
         )

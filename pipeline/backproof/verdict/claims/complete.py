@@ -25,7 +25,7 @@ def judge_complete(
         found: SHA-256 of what is there now, by path in the repository (None: absent).
         evidence: where `found` is written down.
     """
-    findings = tuple(_describe_missing(each, found[each.path]) for each in files if found[each.path] != each.after)
+    findings = tuple(_describe_missing(file, found[file.path]) for file in files if found[file.path] != file.after)
     outcome = Outcome.FAIL if findings else Outcome.PASS if files else Outcome.ERROR
     return Claim(
         name="complete",
@@ -41,7 +41,7 @@ def _write_sentence(files: Sequence[InstalledFile], findings: tuple[Finding, ...
         return "no file of the patch is installed: nothing can be told"
     if findings:
         lack = "lacks" if len(findings) == 1 else "lack"
-        where = ", ".join(each.where for each in findings)
+        where = ", ".join(finding.where for finding in findings)
         return f"{len(findings)} of {format_count(len(files), 'file')} {lack} the patch: {where}"
     alike = "equal to its git blob" if len(files) == 1 else "each equal to its git blob"
     return f"{format_all(len(files), 'file')} of the patch {is_or_are(len(files))} installed, {alike}"

@@ -43,9 +43,9 @@ def changed_lines(before: bytes | None, after: bytes) -> ChangedLines:
 
 def _list_lines(code: CodeType) -> Iterator[int]:
     yield from (line for _, _, line in code.co_lines() if line)
-    for each in code.co_consts:
-        if isinstance(each, CodeType):
-            yield from _list_lines(each)
+    for const in code.co_consts:
+        if isinstance(const, CodeType):
+            yield from _list_lines(const)
 
 
 def _list_spans(tree: ast.AST) -> Iterator[range]:
@@ -53,13 +53,13 @@ def _list_spans(tree: ast.AST) -> Iterator[range]:
     for node in ast.walk(tree):
         if isinstance(node, ast.stmt):
             children = [
-                each.pattern if isinstance(each, ast.match_case) else each for each in ast.iter_child_nodes(node)
+                item.pattern if isinstance(item, ast.match_case) else item for item in ast.iter_child_nodes(node)
             ]
-            inner = [each.lineno for each in children if isinstance(each, ast.stmt | ast.pattern)]
+            inner = [child.lineno for child in children if isinstance(child, ast.stmt | ast.pattern)]
             end = min(inner) - 1 if inner else node.end_lineno or node.lineno
             yield range(node.lineno, max(end, node.lineno) + 1)
 
 
 def _span_of(line: int, spans: list[range]) -> frozenset[int]:
-    around = sorted((len(each), each.start) for each in spans if line in each)
+    around = sorted((len(span), span.start) for span in spans if line in span)
     return frozenset(range(around[0][1], sum(around[0]))) if around else frozenset({line})

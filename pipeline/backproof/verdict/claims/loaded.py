@@ -37,13 +37,15 @@ def judge_loaded(
         more: what the host knows beside: older processes, libraries that were not built again.
         evidence: the probe's answer.
     """
-    order = {entry: place for place, entry in enumerate(dict.fromkeys(each.entry for each in facts.path))}
-    findings = [found for each in facts.modules for found in _check_module(each, wanted[each.name], order)]
+    order = {entry: place for place, entry in enumerate(dict.fromkeys(item.entry for item in facts.path))}
+    findings = [found for module in facts.modules for found in _check_module(module, wanted[module.name], order)]
     # A parent package is met on the way to each of its modules: said once.
     findings = list(
-        {(each.severity, each.text): each for each in (*findings, *_check_distributions(facts), *more)}.values()
+        {
+            (finding.severity, finding.text): finding for finding in (*findings, *_check_distributions(facts), *more)
+        }.values()
     )
-    bad = [each for each in findings if each.severity == "fail"]
+    bad = [finding for finding in findings if finding.severity == "fail"]
     outcome = Outcome.FAIL if bad else Outcome.PASS if facts.modules else Outcome.ERROR
     return Claim(
         name="loaded",
@@ -132,13 +134,15 @@ def _check_others(
 
 def _check_distributions(facts: ProbeFacts) -> Iterator[Finding]:
     if len(facts.distributions) > 1:
-        listed = ", ".join(f"{each.version} in {each.location}" for each in facts.distributions)
+        listed = ", ".join(f"{item.version} in {item.location}" for item in facts.distributions)
         yield Finding(
             severity="warning", text=f"{len(facts.distributions)} installations of the distribution: {listed}"
         )
-    for each in facts.distributions:
-        if each.editable:
-            yield Finding(severity="warning", text=f"an editable installation of {each.origin or each.location}")
+    for distribution in facts.distributions:
+        if distribution.editable:
+            yield Finding(
+                severity="warning", text=f"an editable installation of {distribution.origin or distribution.location}"
+            )
 
 
 def _describe_copy(copy: ModuleCopy) -> str:

@@ -90,7 +90,7 @@ def compute_reach(subjects: Iterable[Subject], seen: Seen, *, checks: Sequence[s
 def _find_way(subject: Subject, line: int, around: frozenset[int], seen: Seen) -> Way:
     if around & seen.lines.get(subject.installed, set()):
         return "executed"
-    return "launched" if any(_is_launched(subject, line, each) for each in seen.launches) else "not reached"
+    return "launched" if any(_is_launched(subject, line, launch) for launch in seen.launches) else "not reached"
 
 
 def _is_launched(subject: Subject, line: int, launch: Launch) -> bool:
@@ -103,18 +103,18 @@ def _is_launched(subject: Subject, line: int, launch: Launch) -> bool:
 
 def judge_reached(record: ReachRecord, *, evidence: tuple[Evidence, ...]) -> Claim:
     """FAIL names every changed line that no check reached; nothing to reach is no pass."""
-    ways = Counter(each.way for each in record.lines)
+    ways = Counter(line.way for line in record.lines)
     findings = [
-        Finding(severity="fail", text="changed, and not reached by the checks", where=f"{each.path}:{each.line}")
-        for each in record.lines
-        if each.way == "not reached"
+        Finding(severity="fail", text="changed, and not reached by the checks", where=f"{line.path}:{line.line}")
+        for line in record.lines
+        if line.way == "not reached"
     ]
     findings += [
-        Finding(severity="warning", text=f"cannot be read by our Python: {each}") for each in record.unreadable
+        Finding(severity="warning", text=f"cannot be read by our Python: {item}") for item in record.unreadable
     ]
     findings += [
-        Finding(severity="note", text="the patch leaves no changed line with code there", where=each)
-        for each in record.without_code
+        Finding(severity="note", text="the patch leaves no changed line with code there", where=item)
+        for item in record.without_code
     ]
     outcome, sentence = _judge_lines(record, ways)
     return Claim(name="reached", sentence=sentence, outcome=outcome, findings=tuple(findings), evidence=evidence)
@@ -123,7 +123,7 @@ def judge_reached(record: ReachRecord, *, evidence: tuple[Evidence, ...]) -> Cla
 def _judge_lines(record: ReachRecord, ways: Counter[Way]) -> tuple[Outcome, str]:
     total, checks = len(record.lines), ", ".join(record.checks)
     if ways["not reached"]:
-        missed = [f"{each.path}:{each.line}" for each in record.lines if each.way == "not reached"]
+        missed = [f"{line.path}:{line.line}" for line in record.lines if line.way == "not reached"]
         listed = ", ".join(missed[:8]) + (f" and {len(missed) - 8} more" if len(missed) > 8 else "")
         return (
             Outcome.FAIL,
