@@ -80,7 +80,7 @@ def prepare(client: GitHubClient, path: Path, kit: Path, **options: Any) -> publ
 
 def post(client: GitHubClient, path: Path, kit: Path) -> str:
     loaded = publish.load_publishable(path, REGISTRY, kit)
-    options = posting.Options(client=client, prepared=publish.prepare_comment(client, loaded))
+    options = posting.PublishOptions(client=client, prepared=publish.prepare_comment(client, loaded))
     record = execution.add_beside(path, lambda _: None, posting, options, kit=str(kit))
     assert isinstance(record, PublishRecord)
     return record.action
