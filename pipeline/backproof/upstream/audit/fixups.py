@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from backproof.core.errors import PlanError
 from backproof.history.fixups import read_added_text
-from backproof.upstream.audit.landing import parse_statements, present
+from backproof.upstream.audit.landing import is_present, parse_statements
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -34,4 +34,4 @@ def _read_added(fixup: Path, path: str) -> str:
 def _does_request(added: str, code: str) -> bool:
     """A suggestion repeats what stands around it, so one shared statement that acts is enough."""
     shared = set(parse_statements(added)) & set(parse_statements(code))
-    return bool(shared) or present(added, code, python=True) or present(code, added, python=True)
+    return bool(shared) or is_present(added, code, python=True) or is_present(code, added, python=True)
