@@ -157,10 +157,10 @@ def publish_command(*, folder: Path, kit: Path | None, really: bool, lang: publi
 
 
 def _print_prepared(prepared: Prepared) -> None:
-    intent = prepared.intent
-    place = intent.found.url if intent.found else str(prepared.place)
+    plan = prepared.plan
+    place = plan.comment.url if plan.comment else str(prepared.place)
     author = prepared.author or "nobody: there is no token, so whose comment it would be is not known"
-    for line in (f"would {intent.action} as {author}", f"  at {place}", f"  because {intent.why}", ""):
+    for line in (f"would {plan.action} as {author}", f"  at {place}", f"  because {plan.why}", ""):
         print_line(line)
     print_text(prepared.draft.body)
     print_line("nothing was posted; --publish posts it")
