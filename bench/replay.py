@@ -19,14 +19,15 @@ from typing import Any
 
 import click
 from backproof.adapters.git import Source, Store
-from backproof.adapters.git.command import git, must
-from backproof.adapters.git.merging import version
+from backproof.adapters.git.command import checked, git
+from backproof.adapters.git.merging import read_version
 from backproof.core.errors import BackproofError
 from backproof.history.api_compat import suspect_calls
 from backproof.history.explain import explain
 from backproof.history.path_filter import is_secondary
-from backproof.history.simulate import Landing, Simulation, Simulator
+from backproof.history.picks import Simulation, Simulator
 from backproof.history.try_causes import WHOLE, Verdict
+from backproof.records.picks import PickOutcome
 
 Row = dict[str, Any]
 
@@ -58,13 +59,13 @@ def main() -> int:
 def measure(simulator: Simulator, rows: list[Row], args: argparse.Namespace, folder: Path) -> dict[str, Any]:
     single = [row for row in rows if len(row["originals"]) == 1]
     found, seconds = simulated(simulator, single)
-    figures: dict[str, Any] = {"git": ".".join(map(str, version())), "rows": len(rows)}
+    figures: dict[str, Any] = {"git": ".".join(map(str, read_version())), "rows": len(rows)}
     figures["rows with several originals (no outcome)"] = len(rows) - len(single)
     figures |= agreement(simulator, single, found)
     figures["simulations per second, one batch"] = round(len(single) / seconds, 1)
     sample = single[:: max(1, len(single) // max(1, args.sample))][: args.sample]
     figures |= peers(simulator, Source.open(str(args.repo)), sample, folder, len(single) / seconds)
-    conflicts = [row for row, each in zip(single, found, strict=True) if each.landing is Landing.CONFLICT]
+    conflicts = [row for row, each in zip(single, found, strict=True) if each.landing is PickOutcome.CONFLICT]
     figures |= dropped(simulator, conflicts)
     figures |= explained(simulator, conflicts[: args.explain or None])
     if args.calls:
@@ -101,9 +102,9 @@ def agreement(simulator: Simulator, rows: list[Row], found: list[Simulation]) ->
 
 def said(simulator: Simulator, row: Row, each: Simulation) -> str:
     """The outcome in the words of the rows."""
-    if each.landing in {Landing.EMPTY, Landing.ALREADY_THERE}:
+    if each.landing in {PickOutcome.EMPTY, PickOutcome.ALREADY_THERE}:
         return "empty"
-    if each.landing is Landing.CLEAN:
+    if each.landing is PickOutcome.CLEAN:
         return "clean-identical" if each.tree == simulator.tree(row["backport"]) else "clean-different"
     return str(each.landing)
 
@@ -129,12 +130,12 @@ def peers(simulator: Simulator, source: Source, sample: list[Row], folder: Path,
 
 
 def picked(store: Store, rows: list[Row], folder: Path, *, sparse: bool) -> float:
-    must(
+    checked(
         store.git("worktree", "add", "--quiet", "--detach", "--no-checkout", str(folder), rows[0]["parent"]),
         "no worktree for the peer",
     )
     if sparse:
-        must(git("-C", str(folder), "sparse-checkout", "set", "--cone"), "no sparse worktree")
+        checked(git("-C", str(folder), "sparse-checkout", "set", "--cone"), "no sparse worktree")
     who = ("user.name=Bench", "user.email=bench@localhost")
     git("-C", str(folder), "checkout", "--quiet", "--force", "--detach", rows[-1]["parent"])
     started = time.monotonic()
@@ -201,7 +202,7 @@ def explained(simulator: Simulator, rows: list[Row]) -> dict[str, Any]:
 def calls(simulator: Simulator, rows: list[Row], found: list[Simulation]) -> dict[str, Any]:
     flagged = landing = 0
     for row, each in zip(rows, found, strict=True):
-        if each.tree is None or each.landing is not Landing.CLEAN:
+        if each.tree is None or each.landing is not PickOutcome.CLEAN:
             continue
         landing += 1
         onto = simulator.tree(row["parent"])

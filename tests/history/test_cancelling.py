@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from backproof.history.cancelling import cancelling
 from backproof.history.path_filter import dropper
-from backproof.history.simulate import Simulator
+from backproof.history.picks import Simulator
 
 if TYPE_CHECKING:
     from backproof.history.records import CancellingRecord

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 import pytest
 from backproof.core.errors import HostError
 from backproof.history.compare import Backport, compare
-from backproof.history.fixups import amended
+from backproof.history.fixups import apply_fixups
 from backproof.history.path_filter import dropper
-from backproof.history.simulate import Landing, Simulator
+from backproof.history.picks import Simulator
+from backproof.records.picks import PickOutcome
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -36,7 +37,7 @@ def compared(
             originals,
             drop=dropper(["/notes/"]),
             adapted=dropper([adapted] if adapted else []),
-            amend=(lambda tree: amended(simulator, tree, fixups)) if fixups else None,
+            amend=(lambda tree: apply_fixups(simulator.store, tree, fixups)) if fixups else None,
         )
 
 
@@ -90,7 +91,7 @@ def test_a_resolved_conflict_must_be_declared(upstream: Repository, opened: Open
     upstream.switch("main", "main")
     fix = upstream.commit("fix (#9)", {"code.py": FIXED})
     found = compared(upstream, opened, backport, fix)
-    assert (found.verdict, found.simulated) == ("mismatch", Landing.CONFLICT)
+    assert (found.verdict, found.simulated) == ("mismatch", PickOutcome.CONFLICT)
     assert "the pick conflicts there: code.py" in found.sentence
     assert compared(upstream, opened, backport, fix, adapted="/code.py").verdict == "adapted"
 

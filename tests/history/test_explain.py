@@ -10,8 +10,9 @@ import pytest
 from backproof.core.errors import HostError
 from backproof.history.explain import explain
 from backproof.history.path_filter import dropper
-from backproof.history.simulate import Landing, Simulator
+from backproof.history.picks import Simulator
 from backproof.history.try_causes import Verdict
+from backproof.records.picks import PickOutcome
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -52,7 +53,7 @@ def test_the_missing_commit_is_named_proved_and_its_commands_work(upstream: Repo
     fixed = BODY.replace("line 9\n", "nine = compute(safely=True)\n") + "tail\n"
     fix = upstream.commit("fix (#9)", {"code.py": fixed})
     found = explained(opened(upstream), fix, base)
-    assert found.outcome is Landing.CONFLICT
+    assert found.outcome is PickOutcome.CONFLICT
     assert [each.commit for each in found.causes] == [cause]
     first = found.causes[0]
     assert (first.pull, first.side, first.lines, first.of) == (7, "main", 1, 1)
@@ -141,7 +142,9 @@ def test_a_file_that_the_release_does_not_have_names_who_added_it(upstream: Repo
         "fix (#9)", {"new.py": BODY.replace("line 9\n", "nine\n"), "pkg/a.py": "x = 2\ny = 2\nz = 3\n"}
     )
     found = explained(opened(upstream), fix, base)
-    assert [(each.path, each.kind.value) for each in found.conflicts] == [("new.py", "modify/delete")]
+    assert [(each.path, each.kind.value) for each in found.conflicts] == [
+        ("new.py", "modify/delete: the branch does not have this file")
+    ]
     assert found.causes[0].commit == adder
     assert found.causes[0].how == "added the file, which the release does not have"
     assert found.causes[0].verdict is Verdict.MAKES_CLEAN
@@ -202,7 +205,7 @@ def test_a_conflict_only_in_dropped_paths_comes_with_commands_that_drop(upstream
         {"notes/a.md": "two\n", "notes/é.md": "two\n", "notes/new one.md": "n\n", "pkg/a.py": "x = 2\ny = 2\nz = 3\n"},
     )
     found = explained(opened(upstream), fix, release)
-    assert found.outcome is Landing.CLEAN_AFTER_DROPS
+    assert found.outcome is PickOutcome.CLEAN_AFTER_DROPS
     assert all(each.dropped for each in found.conflicts)
     bash(upstream, *found.commands)
     assert upstream.git("diff", "--name-only", release, "HEAD") == "pkg/a.py"

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 from backproof.adapters.git import Entry, Source, Store
 from backproof.history import conflict_hunks
-from backproof.history.simulate import Landing, Simulator
+from backproof.history.picks import Simulator
+from backproof.records.picks import PickOutcome
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from repositories import Repository
@@ -53,11 +54,10 @@ def test_a_simulated_pick_is_the_real_one(shared: Repository, base: str, ours: s
         store = Store.create(Path(folder) / "s", Source.open(str(shared.folder)))
         with Simulator(store) as simulator:
             found = simulator.pick(fix, simulator.tree(release))
-            if found.landing is Landing.CONFLICT:
-                marks = simulator.labels(simulator.change(fix), simulator.tree(release))
+            if found.landing is PickOutcome.CONFLICT:
                 text = simulator.objects.file(str(found.marked), "f")
                 assert text is not None
-                assert conflict_hunks.parse(text, *marks)
+                assert conflict_hunks.parse(text, *found.labels)
     assert found.tree == expected
 
 

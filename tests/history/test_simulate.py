@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 from backproof.core.errors import HostError
-from backproof.history.conflicts import ClashKind
-from backproof.history.simulate import Landing, Simulation, Simulator
+from backproof.history.picks import Simulation, Simulator
+from backproof.records.picks import ConflictKind, PickOutcome
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -47,7 +47,7 @@ def test_a_clean_pick_has_the_tree_of_a_real_cherry_pick(upstream: Repository, o
     found = simulated(opened(upstream), fix, tip(upstream))
     upstream.git("checkout", "--quiet", "tip")
     upstream.git("cherry-pick", fix)
-    assert found.landing is Landing.CLEAN
+    assert found.landing is PickOutcome.CLEAN
     assert found.tree == upstream.git("rev-parse", "HEAD^{tree}")
 
 
@@ -61,7 +61,7 @@ def test_dropped_paths_are_as_the_release_has_them(upstream: Repository, opened:
     found = simulated(opened(upstream), fix, tip(upstream))
     upstream.git("checkout", "--quiet", "tip")
     upstream.commit("by hand", {"pkg/a.py": "x = 9\ny = 2\nz = 3\n"})
-    assert found.landing is Landing.CLEAN_AFTER_DROPS
+    assert found.landing is PickOutcome.CLEAN_AFTER_DROPS
     assert found.only_in_dropped
     assert found.dropped == ("notes/deep/7.yaml", "notes/new/8.yaml")
     assert found.tree == upstream.git("rev-parse", "HEAD^{tree}")
@@ -75,9 +75,9 @@ def test_a_change_that_is_there_is_told_from_a_commit_that_changes_nothing(
     nothing = upstream.commit("retrigger", {})
     noted = upstream.commit("note only", {"notes/n.yaml": "n\n"})
     store = opened(upstream)
-    assert simulated(store, fix, tip(upstream)).landing is Landing.ALREADY_THERE
-    assert simulated(store, nothing, tip(upstream)).landing is Landing.EMPTY
-    assert simulated(store, noted, tip(upstream)).landing is Landing.EMPTY
+    assert simulated(store, fix, tip(upstream)).landing is PickOutcome.ALREADY_THERE
+    assert simulated(store, nothing, tip(upstream)).landing is PickOutcome.EMPTY
+    assert simulated(store, noted, tip(upstream)).landing is PickOutcome.EMPTY
 
 
 def kinds() -> dict[str, tuple[dict[str, str | bytes | None], dict[str, str | bytes | None], str]]:
@@ -85,8 +85,16 @@ def kinds() -> dict[str, tuple[dict[str, str | bytes | None], dict[str, str | by
     edited = LONG.replace("line 7\n", "line seven\n")
     return {
         "content": ({"long": LONG.replace("line 7\n", "seven\n")}, {"long": edited}, "content"),
-        "deleted by the release": ({"long": None}, {"long": edited}, "modify/delete"),
-        "deleted by the fix": ({"long": edited}, {"long": None}, "modify/delete"),
+        "deleted by the release": (
+            {"long": None},
+            {"long": edited},
+            "modify/delete: the branch does not have this file",
+        ),
+        "deleted by the fix": (
+            {"long": edited},
+            {"long": None},
+            "modify/delete: the fix deletes what the branch changed",
+        ),
         "add/add": ({"new": "a\n"}, {"new": "b\n"}, "add/add"),
         "rename": ({"long": None, "ours": LONG}, {"long": None, "theirs": LONG}, "rename"),
         "file/directory": ({"place": "file\n"}, {"place/inner": "x\n"}, "file/directory"),
@@ -109,8 +117,8 @@ def test_each_kind_of_conflict_is_named(
     if age == "old":
         request.getfixturevalue("old_git")
     found = simulated(opened(upstream), fix, tip(upstream))
-    assert found.landing is Landing.CONFLICT
-    assert ClashKind(kind) in {each.kind for each in found.clashes}
+    assert found.landing is PickOutcome.CONFLICT
+    assert ConflictKind(kind) in {each.kind for each in found.clashes}
     assert found.tree is None
 
 
@@ -125,7 +133,7 @@ def test_types_and_modes_in_conflict_are_named(upstream: Repository, opened: Ope
     upstream.switch("main", "main")
     fix = upstream.commit("fix", {"tool": "changed\n"})
     found = simulated(opened(upstream), fix, tip(upstream))
-    assert {each.kind for each in found.clashes} == {ClashKind.MODE}
+    assert {each.kind for each in found.clashes} == {ConflictKind.MODE}
 
 
 def test_a_submodule_moved_on_both_sides_is_a_submodule_conflict(upstream: Repository, opened: Opened) -> None:
@@ -140,7 +148,7 @@ def test_a_submodule_moved_on_both_sides_is_a_submodule_conflict(upstream: Repos
     upstream.switch("main", "main")
     point("3")
     found = simulated(opened(upstream), upstream.git("rev-parse", "HEAD"), tip(upstream))
-    assert [each.kind for each in found.clashes] == [ClashKind.SUBMODULE]
+    assert [each.kind for each in found.clashes] == [ConflictKind.SUBMODULE]
 
 
 def test_an_old_git_gives_the_same_trees_and_says_once_that_it_is_slow(
@@ -182,12 +190,12 @@ def test_a_merge_commit_needs_its_main_line(upstream: Repository, opened: Opened
     upstream.git("merge", "--quiet", "--no-ff", "-m", "merge", "topic")
     merge = upstream.git("rev-parse", "HEAD")
     store = opened(upstream)
-    assert simulated(store, merge, tip(upstream)).landing is Landing.MERGE_COMMIT
+    assert simulated(store, merge, tip(upstream)).landing is PickOutcome.MERGE_COMMIT
     found = simulated(store, merge, tip(upstream), mainline=1)
-    assert found.landing is Landing.CLEAN
+    assert found.landing is PickOutcome.CLEAN
     with Simulator(store) as simulator:
         assert set(simulator.differing(simulator.tree(tip(upstream)), str(found.tree))) == {"t.py"}
-    assert simulated(store, merge, tip(upstream), mainline=3).landing is Landing.MERGE_COMMIT
+    assert simulated(store, merge, tip(upstream), mainline=3).landing is PickOutcome.MERGE_COMMIT
 
 
 def test_a_root_commit_with_awkward_names_lands(upstream: Repository, opened: Opened) -> None:
@@ -201,7 +209,7 @@ def test_a_root_commit_with_awkward_names_lands(upstream: Repository, opened: Op
     root = upstream.git("commit-tree", upstream.git("write-tree"), "-m", "root")
     store = opened(upstream)
     found = simulated(store, root, tip(upstream))
-    assert found.landing is Landing.CLEAN
+    assert found.landing is PickOutcome.CLEAN
     with Simulator(store) as simulator:
         new = simulator.differing(simulator.tree(tip(upstream)), str(found.tree))
     assert set(new) == {"n\udce9e.txt", "NEW\nline"}
@@ -212,7 +220,7 @@ def test_names_that_differ_only_in_case_and_crlf_are_bytes_like_any(upstream: Re
     fix = sides(upstream, {"read.me": "mine\n"}, {"Read.me": "a\r\nB\r\nc\r\n"})
     store = opened(upstream)
     found = simulated(store, fix, tip(upstream))
-    assert found.landing is Landing.CLEAN
+    assert found.landing is PickOutcome.CLEAN
     with Simulator(store) as simulator:
         assert simulator.objects.file(str(found.tree), "Read.me") == b"a\r\nB\r\nc\r\n"
         assert simulator.objects.file(str(found.tree), "read.me") == b"mine\n"
@@ -228,7 +236,7 @@ def test_an_lfs_pointer_is_merged_as_the_text_it_is_and_no_filter_runs(
     fix = sides(upstream, {"w.bin": pointer.format("b" * 64)}, {"w.bin": pointer.format("c" * 64)})
     (tmp_path / "ran").unlink(missing_ok=True)
     found = simulated(opened(upstream), fix, tip(upstream))
-    assert [each.kind for each in found.clashes] == [ClashKind.CONTENT]
+    assert [each.kind for each in found.clashes] == [ConflictKind.CONTENT]
     assert not (tmp_path / "ran").exists()
 
 
@@ -258,7 +266,7 @@ def test_a_parent_hidden_by_a_shallow_clone_is_never_a_conflict(
     fix = sides(upstream, {"other.py": "o = 1\n"}, {"pkg/a.py": "x = 1\ny = 20\nz = 3\n"})
     shallow = clone(upstream, tmp_path / "shallow", "--depth", "1")
     found = simulated(opened(shallow), fix, tip(upstream))
-    assert found.landing is Landing.UNKNOWN
+    assert found.landing is PickOutcome.UNKNOWN
     assert "git fetch --unshallow" in found.why
 
 
@@ -270,7 +278,7 @@ def test_a_blob_that_a_partial_clone_lacks_is_never_a_conflict(
     partial = clone(upstream, tmp_path / "partial", "--filter=blob:none", "--no-checkout")
     store = opened(partial)
     found = simulated(store, fix, tip(upstream))
-    assert found.landing is Landing.UNKNOWN
+    assert found.landing is PickOutcome.UNKNOWN
     assert found.tree is None
     assert "git fetch --refetch" in found.why
     with Simulator(store) as simulator, pytest.raises(HostError, match="cannot be read") as caught:
@@ -287,5 +295,5 @@ def test_one_unreadable_pick_does_not_spoil_the_others(tmp_path: Path, upstream:
         onto = simulator.tree(tip(upstream))
         changes = [simulator.change(each) for each in (good, bad, good)]
         found = simulator.apply([(each, onto) for each in changes])
-    assert [each.landing for each in found] == [Landing.CLEAN, Landing.UNKNOWN, Landing.CLEAN]
+    assert [each.landing for each in found] == [PickOutcome.CLEAN, PickOutcome.UNKNOWN, PickOutcome.CLEAN]
     assert lost in found[1].why

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 from backproof.history.path_filter import dropper
-from backproof.history.simulate import Landing, Simulator
+from backproof.history.picks import Simulator
 from backproof.history.survey import survey
+from backproof.records.picks import PickOutcome
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -49,7 +50,7 @@ def land(project: Repository, branch: str, message: str, files: dict[str, str | 
 def test_a_branch_that_needs_the_fix_and_takes_it(project: Repository, opened: Opened) -> None:
     fix = project.commit("repair the ninth statement (#2)", {"code.py": FIXED})
     row = surveyed(project, opened, fix, "plain")["plain"]
-    assert (row.outcome, row.affected, row.there) == (Landing.CLEAN, "yes", "")
+    assert (row.outcome, row.affected, row.there) == (PickOutcome.CLEAN, "yes", "")
     assert row.why == "it has 1 of the 1 line that the fix takes away"
     assert row.tree is not None
 
@@ -73,7 +74,7 @@ def test_a_fix_that_is_there_under_another_hash(
     there = land(project, "has", message, {"code.py": content if content == FIXED else BODY + content})
     fix = project.commit("repair the ninth statement (#2)", {"code.py": FIXED})
     row = surveyed(project, opened, fix, "has")["has"]
-    assert row.outcome is Landing.ALREADY_THERE
+    assert row.outcome is PickOutcome.ALREADY_THERE
     assert row.there.startswith(f"{how}: {there[:12]}")
     assert row.affected == "no"
 
@@ -97,7 +98,7 @@ def test_the_same_tree_without_any_word_is_there_too(project: Repository, opened
     land(project, "has", "two things (#200)", {"code.py": FIXED, "x.py": "x = 1\n"})
     fix = project.commit("repair the ninth statement (#2)", {"code.py": FIXED})
     row = surveyed(project, opened, fix, "has")["has"]
-    assert (row.outcome, row.there) == (Landing.ALREADY_THERE, "its tree: a pick changes nothing")
+    assert (row.outcome, row.there) == (PickOutcome.ALREADY_THERE, "its tree: a pick changes nothing")
 
 
 def test_a_backport_that_the_branch_reverted_is_not_there(project: Repository, opened: Opened) -> None:
@@ -106,7 +107,7 @@ def test_a_backport_that_the_branch_reverted_is_not_there(project: Repository, o
     project.commit(f'Revert "[plain] repair (#2) (#200)"\n\nThis reverts commit {there}.\n', {"code.py": BODY})
     project.git("checkout", "--quiet", "main")
     fix = project.commit("repair the ninth statement (#2)", {"code.py": FIXED})
-    assert surveyed(project, opened, fix, "had")["had"].outcome is Landing.CLEAN
+    assert surveyed(project, opened, fix, "had")["had"].outcome is PickOutcome.CLEAN
 
 
 @pytest.mark.parametrize(
@@ -116,7 +117,7 @@ def test_a_commit_that_only_mentions_the_fix_is_not_the_fix(project: Repository,
     land(project, "other", message, {"code.py": BODY + "tail\n"})
     fix = project.commit("fix ut (#2)", {"code.py": FIXED})
     row = surveyed(project, opened, fix, "other")["other"]
-    assert row.outcome is Landing.CLEAN
+    assert row.outcome is PickOutcome.CLEAN
 
 
 def test_a_branch_after_the_fix_has_the_commit_itself(project: Repository, opened: Opened) -> None:
@@ -130,9 +131,9 @@ def test_a_branch_without_the_faulty_code_is_not_affected(project: Repository, o
     land(project, "rewritten", "rewrite (#301)", {"code.py": "something else entirely\n"})
     fix = project.commit("repair the ninth statement (#2)", {"code.py": FIXED})
     rows = surveyed(project, opened, fix, "without", "rewritten")
-    assert (rows["without"].outcome, rows["without"].affected) == (Landing.CONFLICT, "no")
+    assert (rows["without"].outcome, rows["without"].affected) == (PickOutcome.CONFLICT, "no")
     assert rows["without"].why == "the branch does not have code.py"
-    assert (rows["rewritten"].outcome, rows["rewritten"].affected) == (Landing.CONFLICT, "no")
+    assert (rows["rewritten"].outcome, rows["rewritten"].affected) == (PickOutcome.CONFLICT, "no")
     assert rows["rewritten"].conflicts[0].kind.value == "content"
 
 
@@ -140,7 +141,7 @@ def test_conflicts_in_dropped_paths_are_told_from_real_ones(project: Repository,
     land(project, "noted", "notes (#300)", {"notes/a.md": "release\n"})
     fix = project.commit("repair the ninth statement (#2)", {"code.py": FIXED, "notes/a.md": "b\n"})
     row = surveyed(project, opened, fix, "noted")["noted"]
-    assert (row.outcome, row.only_in_dropped, row.dropped) == (Landing.CLEAN_AFTER_DROPS, True, ("notes/a.md",))
+    assert (row.outcome, row.only_in_dropped, row.dropped) == (PickOutcome.CLEAN_AFTER_DROPS, True, ("notes/a.md",))
 
 
 def test_what_the_branch_would_lack_is_told_unless_it_has_it(project: Repository, opened: Opened) -> None:
@@ -161,8 +162,8 @@ def test_a_kits_commits_land_on_top_of_each_other(project: Repository, opened: O
     with Simulator(opened(project)) as simulator:
         alone = survey(simulator, [one, two], tips, main=main)
         series = survey(simulator, [one, two], tips, main=main, series=True)
-    assert [row.outcome for row in alone.rows] == [Landing.CLEAN, Landing.CONFLICT]
-    assert [row.outcome for row in series.rows] == [Landing.CLEAN, Landing.CLEAN]
+    assert [row.outcome for row in alone.rows] == [PickOutcome.CLEAN, PickOutcome.CONFLICT]
+    assert [row.outcome for row in series.rows] == [PickOutcome.CLEAN, PickOutcome.CLEAN]
 
 
 def test_a_merge_commit_and_a_hidden_parent_are_rows_of_their_own_kind(
@@ -173,7 +174,7 @@ def test_a_merge_commit_and_a_hidden_parent_are_rows_of_their_own_kind(
     project.git("checkout", "--quiet", "main")
     project.git("merge", "--quiet", "--no-ff", "-m", "merge", "topic")
     merge = project.git("rev-parse", "HEAD")
-    assert surveyed(project, opened, merge, "plain")["plain"].outcome is Landing.MERGE_COMMIT
+    assert surveyed(project, opened, merge, "plain")["plain"].outcome is PickOutcome.MERGE_COMMIT
     fix = project.commit("fix it all (#6)", {"code.py": FIXED})
     project.git("clone", "-q", "--depth", "1", "--no-single-branch", f"file://{project.folder}", str(tmp_path / "cut"))
     tips = {"plain": project.git("rev-parse", "plain")}
@@ -181,5 +182,5 @@ def test_a_merge_commit_and_a_hidden_parent_are_rows_of_their_own_kind(
         found = survey(simulator, [fix], tips, main=fix)
     row = found.rows[0]
     assert "git fetch --unshallow" in found.limits[0]
-    assert row.outcome is Landing.UNKNOWN
+    assert row.outcome is PickOutcome.UNKNOWN
     assert "git fetch --unshallow" in row.why

@@ -294,7 +294,7 @@ def test_an_interpreter_that_gives_no_answer(target: Target, line: str, words: t
 
 
 def test_no_interpreter_and_no_folder_are_usage_errors(tmp_path: Path, target: Target) -> None:
-    with pytest.raises(PlanError, match="is no interpreter"):
+    with pytest.raises(PlanError, match="not an interpreter"):
         probe_target(tmp_path / "nothing", distribution="demo", service=Service())
     with pytest.raises(PlanError, match="no such folder"):
         probe_target(target.python, distribution="demo", service=Service(cwd=str(tmp_path / "nowhere")))

@@ -7,7 +7,8 @@ from typing import Any
 
 from backproof.core.model import Arm, Evidence, Finding, Outcome
 from backproof.records.audit import AuditRecord
-from backproof.records.proof import Case, Conflict, OtherCommit
+from backproof.records.picks import ConflictKind, ConflictRecord
+from backproof.records.proof import Case, OtherCommit
 from stories import SOURCE, Folder, case, level_2_cases, three
 
 HEAD = "f" * 40
@@ -25,7 +26,7 @@ FINDINGS = (
 def full(path: Path) -> Folder:
     """A run that fails, with evidence that was altered afterwards and a stage that asks for a person."""
     folder = Folder(path)
-    conflict = Conflict(path="pkg/rows.py", kind="content")
+    conflict = ConflictRecord(path="pkg/rows.py", kind=ConflictKind.CONTENT)
     folder.pick(commit={"reconstructed": True}, conflicts=(conflict,), others=OTHERS)
     folder.fixup()
     folder.install()

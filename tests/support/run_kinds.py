@@ -6,7 +6,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from backproof.core.model import Arm, Finding, Outcome
-from backproof.records.proof import Conflict, DeviceInventory
+from backproof.records.picks import ConflictKind, ConflictRecord
+from backproof.records.proof import DeviceInventory
 from backproof.rundir import loaded_run
 from backproof.stages import REGISTRY
 from backproof.verdict import run_verdict
@@ -22,7 +23,7 @@ def load_judged(folder: Folder) -> loaded_run.LoadedRun:
 
 def stopped(path: Path) -> Folder:
     folder = Folder(path)
-    conflict = Conflict(path="pkg/rows.py", kind="content")
+    conflict = ConflictRecord(path="pkg/rows.py", kind=ConflictKind.CONTENT)
     folder.pick(Outcome.PERSON, commit={"outcome": "conflict", "landed": None}, conflicts=(conflict,), others=())
     folder.stage("fixup", Outcome.ABORTED, "not run: it needs pick, which ended with person-needed")
     return folder
@@ -72,7 +73,8 @@ def hostile_folder(path: Path, text: str) -> Folder:
     finding = Finding(severity="warning", text=safe, where=safe)
     folder = Folder(path)
     folder.pick(
-        commit={"subject": safe, "author": safe, "dropped": (safe,)}, conflicts=(Conflict(path=safe, kind=safe),)
+        commit={"subject": safe, "author": safe, "dropped": (safe,)},
+        conflicts=(ConflictRecord(path=safe, kind=ConflictKind.CONTENT),),
     )
     folder.fixup()
     folder.install()

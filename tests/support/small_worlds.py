@@ -77,10 +77,10 @@ def make_event(
 ) -> Event:
     """A record `at` seconds. Its rule is `of`, or a bare one of its role; the rest are fields of the entry."""
     bare = {"unknown": UNKNOWN, "continued": CONTINUED}
-    own = None if role in bare else of or _make_bare_rule(role)
+    applied = None if role in bare else of or _make_bare_rule(role)
     return Event(
         entry=make_entry(**({"rule": bare.get(role, 0)} | given)),
-        rule=own,
+        rule=applied,
         process=(host, process),
         time=None if at is None else to_us(at),
         rank=rank,
@@ -111,7 +111,7 @@ def make_world(
 ) -> World:
     return World(
         events=tuple(events),
-        lives={("", process): each for process, each in (lives or {}).items()},
+        lives={("", process): lifetime for process, lifetime in (lives or {}).items()},
         ranks=ranks or {},
         devices=devices or {},
         near=0,

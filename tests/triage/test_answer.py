@@ -140,7 +140,7 @@ def test_a_whole_answer() -> None:
         confidence="high",
         why=(
             "as it was chosen",
-            "1 more records of the same process describe it",
+            "1 more record of the same process describes it",
             "the first secondary error comes 2.250000 s after it",
             "1 record set aside: it lived",
         ),
@@ -213,7 +213,7 @@ def test_an_answer_from_nothing() -> None:
     assert answered(why=(), confidence="none", sources=()) == TriageResult(
         outcome="unread",
         first_fault=None,
-        verdict="it could not be told: no log was read; could not read it",
+        verdict="unknown: no log was read; could not read it",
         confidence="none",
         why=(),
         advice="Give what was not read in another form: plain text, gz, bz2, xz or tar, readable by this user.",
@@ -415,7 +415,7 @@ def test_confidence_is_high_only_for_a_dated_report_with_details(
     ("fault", "others", "sentences"),
     [
         (make_fault(), [], ()),
-        (make_fault(), [make_detail()], ("1 more records of the same process describe it",)),
+        (make_fault(), [make_detail()], ("1 more record of the same process describes it",)),
         (make_fault(), [make_detail(), make_detail(offset=61)], ("2 more records of the same process describe it",)),
         (
             make_fault(),

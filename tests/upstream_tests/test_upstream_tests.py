@@ -196,6 +196,14 @@ def of(test: str, outcome: str, runs: int = 1, bad: int = 0) -> OwnTest:
         (of("t", "passed"), of("t", "passed", 3, 1), "flaky", Outcome.PASS),
         (of("t", "failed", 3, 3), of("t", "passed"), "mended", Outcome.PASS),
         (of("t", "passed"), of("t", "not-run", 0), "unknown", Outcome.ERROR),
+        (of("t", "passed"), of("t", "error", 3, 3), "unknown", Outcome.ERROR),
+        (of("t", "error", 3, 3), of("t", "error", 3, 3), "unknown", Outcome.ERROR),
+        (of("t", "error", 3, 3), of("t", "passed"), "unknown", Outcome.ERROR),
+        (of("t", "error", 3, 3), of("t", "failed", 3, 3), "unknown", Outcome.ERROR),
+        (of("t", "not-run", 0), of("t", "passed"), "unknown", Outcome.ERROR),
+        (of("t", "not-run", 0), of("t", "failed", 3, 3), "unknown", Outcome.ERROR),
+        (of("t", "error", 3, 3), of("t", "skipped"), "unknown", Outcome.ERROR),
+        (None, of("t", "passed"), "fine", Outcome.PASS),
     ],
 )
 def test_the_arms_of_one_test_are_compared(
@@ -205,6 +213,128 @@ def test_the_arms_of_one_test_are_compared(
     (compared,) = compare.compare_arms(arms)
     assert compared.verdict == verdict
     assert compare.judge_tests(arms, [compared], "")[0] is outcome
+
+
+@pytest.mark.parametrize("lost", ["a/t.py", "a/t.py::TestX", "a/t.py::TestX::test_y"])
+def test_what_was_lost_without_the_backport_as_a_whole_is_not_known_test_by_test(lost: str) -> None:
+    """A module that ends its process on base has no tests there: those on fixed are not fine for that."""
+    without = of(lost, "not-run", 0).model_copy(update={"message": "the process ended with code 9"})
+    arms = [
+        ArmTests(arm=Arm.BASE, tests=(without, of("a/t.pyc", "not-run", 0))),
+        ArmTests(arm=Arm.FIXED, tests=(of("a/t.py::TestX::test_y[1]", "passed"), of("b/t.py::test_z", "passed"))),
+    ]
+    first, second = compare.compare_arms(arms)
+    assert (first.verdict, second.verdict) == ("unknown", "fine")
+    assert first.sentence == "a/t.py::TestX::test_y[1]: did not run without the backport: the process ended with code 9"
+    assert compare.judge_tests(arms, [first, second], "")[0] is Outcome.ERROR
+
+
+ERRORS = """
+import pytest, socket, subprocess
+import demo_target
+
+@pytest.fixture
+def rows():
+    if demo_target.ROWS != 8:
+        raise MemoryError("cannot allocate")
+
+def test_fixture(rows):
+    pass
+
+def test_missing(no_such_fixture):
+    pass
+
+def test_module():
+    if demo_target.ROWS != 8:
+        import a_module_that_nobody_has
+
+def test_refused():
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        try:
+            socket.create_connection(taken.getsockname(), timeout=5)
+        except OSError:
+            raise RuntimeError("retries exceeded")
+
+def test_value():
+    if demo_target.ROWS != 8:
+        raise ValueError("of the release")
+"""
+
+
+def test_a_test_that_could_not_be_carried_out_is_not_known_on_either_arm(repository: Repository) -> None:
+    repository.write("test_errors.py", ERRORS)
+    base, fixed = (repository.run(arm, select=["tests/test_errors.py"]) for arm in (Arm.BASE, Arm.FIXED))
+    names = ("test_fixture", "test_missing", "test_module", "test_refused", "test_value")
+    assert outcomes(base) == dict.fromkeys(names, "error") | {"test_value": "failed"}
+    assert outcomes(fixed) == dict.fromkeys(names, "passed") | {"test_missing": "error", "test_refused": "error"}
+    compared = compare.compare_arms([base, fixed])
+    assert [test.verdict for test in compared] == ["unknown"] * 4 + ["mended"]
+    assert "could not be carried out without the backport" in compared[0].sentence
+    assert "MemoryError: cannot allocate" in compared[0].sentence
+    assert "no_such_fixture" in compared[1].sentence
+    assert compare.judge_tests([base, fixed], compared, "")[0] is Outcome.ERROR
+
+
+NEW_MODULE = "import demo_target\nif demo_target.ROWS != 8:\n    import a_new_module\n\n\ndef test_new():\n    {body}\n"
+
+
+@pytest.mark.parametrize("selected", ["tests/test_new.py", "tests/test_new.py::test_new"])
+def test_a_module_that_cannot_be_imported_without_the_backport_is_a_note(repository: Repository, selected: str) -> None:
+    """Backports bring new modules: the stage ends as if their tests were not there."""
+    repository.write("test_new.py", NEW_MODULE.format(body="pass"))
+    select = [selected, "tests/test_ops.py::test_rows"]
+    base, fixed = arms = [repository.run(arm, select=select) for arm in (Arm.BASE, Arm.FIXED)]
+    assert outcomes(fixed) == {"test_new": "passed", "test_rows": "passed"}
+    new, rows = compared = compare.compare_arms(arms)
+    assert (new.verdict, new.counts, rows.verdict, rows.counts) == ("unknown", False, "mended", True)
+    assert new.sentence == (
+        "tests/test_new.py::test_new: did not run without the backport: "
+        "ModuleNotFoundError: No module named 'a_new_module'"
+    )
+    outcome, sentence = compare.judge_tests(arms, compared, "")
+    assert outcome is Outcome.PASS
+    assert sentence == (
+        "1 of the target's own tests are no worse with the backport (1 mended); "
+        "1 not compared: their modules cannot be imported without it"
+    )
+    suites = ET.fromstring(compare.build_junit(arms, compared))  # noqa: S314 - our own text
+    assert [case.tag for suite in suites for case in suite.iter() if case.tag in {"error", "failure"}] == []
+    assert compare.judge_tests([fixed], [new], "")[0] is Outcome.ERROR
+    assert base.tests[0].uncollected
+
+
+def test_a_failure_in_a_module_that_base_cannot_import_is_not_known(repository: Repository) -> None:
+    repository.write("test_new.py", NEW_MODULE.format(body="assert demo_target.ROWS == 9"))
+    select = ["tests/test_new.py", "tests/test_ops.py::test_rows"]
+    arms = [repository.run(arm, select=select) for arm in (Arm.BASE, Arm.FIXED)]
+    new, _ = compared = compare.compare_arms(arms)
+    assert (new.verdict, new.counts) == ("unknown", True)
+    assert compare.judge_tests(arms, compared, "")[0] is Outcome.ERROR
+
+
+def test_a_module_that_the_fixed_arm_cannot_import_is_an_error(repository: Repository) -> None:
+    repository.write("test_new.py", "import a_new_module\n\n\ndef test_new():\n    pass\n")
+    select = ["tests/test_new.py", "tests/test_ops.py::test_rows"]
+    arms = [repository.run(arm, select=select) for arm in (Arm.BASE, Arm.FIXED)]
+    assert compare.judge_tests(arms, compare.compare_arms(arms), "")[0] is Outcome.ERROR
+
+
+def test_an_error_in_one_run_and_a_failure_in_another_is_still_an_error(repository: Repository) -> None:
+    repository.write(
+        "test_both.py",
+        "import os, pathlib\nimport demo_target\n\n\ndef test_it():\n    counter = pathlib.Path(os.environ['COUNTER'])\n"
+        "    ran = counter.exists()\n    counter.write_text('x')\n    assert not ran\n    raise OSError('busy')\n",
+    )
+    (both,) = repository.run(Arm.FIXED, select=["tests/test_both.py"]).tests
+    assert (both.outcome, both.runs, both.bad) == ("error", 2, 2)
+
+
+def test_junit_tells_an_error_of_either_arm_as_an_error() -> None:
+    broken = of("tests/t.py::test_x", "error", 1, 1)
+    arms = [ArmTests(arm=arm, tests=(broken,)) for arm in (Arm.BASE, Arm.FIXED)]
+    suites = ET.fromstring(compare.build_junit(arms, compare.compare_arms(arms)))  # noqa: S314 - our own text
+    assert [case.find("error") is not None for suite in suites for case in suite] == [True, True]
 
 
 def test_junit_is_red_only_where_the_backport_or_the_run_is_wrong() -> None:

@@ -1,4 +1,4 @@
-"""The door to a process that goes on beside us: it never outlives the block, nor us, and takes along what it started."""
+"""The boundary to a background process: neither it nor what it started outlives the block, or Backproof itself."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class RunningProcess:
-    """A process that goes on beside us; both its streams go to `log`."""
+    """A background process; both its streams go to `log`."""
 
     argv: tuple[str, ...]
     process: subprocess.Popen[bytes]
@@ -33,7 +33,7 @@ class RunningProcess:
 
     @property
     def code(self) -> int | None:
-        """Its exit code (negative = signal); None while it lives."""
+        """The exit code (negative = signal); None while it runs."""
         return self.process.poll()
 
 
@@ -41,7 +41,7 @@ class RunningProcess:
 def start_process(
     argv: Sequence[str], *, log: Path, cwd: Path | None = None, env: Mapping[str, str] | None = None, grace: float = 20
 ) -> Iterator[RunningProcess]:
-    """Have a process for the time of the block; afterwards it is gone with all that it started.
+    """Keep a process during the block; afterwards it is gone with all that it started.
 
     Raises:
         HostError: it cannot be started.
@@ -69,7 +69,7 @@ def start_process(
         yield RunningProcess(argv=tuple(argv), process=process, log=log)
     finally:
         _stop_process(process, grace)
-        # Told first: once the group is gone its number may be given to somebody else.
+        # Before the group is gone: its number may be reused afterwards.
         guard.communicate(b"done")
 
 
@@ -92,7 +92,7 @@ if sys.stdin.buffer.read() != b"done":
 
 
 def _start_guard(group: int, grace: float) -> subprocess.Popen[bytes]:
-    """Ends the group when we are killed: a pipe of ours closes. A service that stays would hold its device for ever."""
+    """Start a process that ends the group when Backproof is killed and its pipe closes: a service would hold its device."""
     argv = [sys.executable, "-S", "-E", "-c", _GUARD, str(group), str(grace)]
     return subprocess.Popen(
         argv, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True
@@ -100,7 +100,7 @@ def _start_guard(group: int, grace: float) -> subprocess.Popen[bytes]:
 
 
 def _stop_process(process: subprocess.Popen[bytes], grace: float) -> None:
-    """Ask first: a service that is killed can leave the device's memory held. Then kill what is left of the group."""
+    """Terminate, for a killed service can leave the device's memory allocated; then kill what is left of the group."""
     if process.poll() is None:
         with contextlib.suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGTERM)

@@ -1,4 +1,4 @@
-"""The one door to subprocesses: argv lists, a new environment, a process group that dies with its timeout."""
+"""The boundary to subprocesses: argv lists, a new environment, a process group that dies with its timeout."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 KEEP_BYTES = 4 * 1024 * 1024
-"""How much of each stream is kept in memory; `tee` keeps all of it on disk."""
+"""Bytes of each stream that are kept in memory; `tee` keeps all of it on disk."""
 
 NOT_FOUND = 127
 TIMED_OUT = 124
@@ -29,7 +29,7 @@ TIMED_OUT = 124
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Completed:
-    """What one process did: its exit code (negative = signal), both streams (bounded), seconds."""
+    """A process that has ended: exit code (negative = signal), both streams (bounded), seconds."""
 
     argv: tuple[str, ...]
     code: int
@@ -39,7 +39,7 @@ class Completed:
 
     @property
     def command(self) -> str:
-        """The command as a person would type it, redacted."""
+        """The command line, redacted."""
         return format_command(self.argv)
 
     @property
@@ -54,8 +54,8 @@ class Completed:
         """Return self, or raise HostError with the command, its code and the tail of what it printed."""
         if self.code == 0:
             return self
-        said = redact((self.error_text.strip() or self.text.strip())[-2000:])
-        raise HostError(what, why=f"`{self.command}` ended with code {self.code}: {said}", next_step=next_step)
+        output = redact((self.error_text.strip() or self.text.strip())[-2000:])
+        raise HostError(what, why=f"`{self.command}` ended with code {self.code}: {output}", next_step=next_step)
 
 
 def format_command(argv: Sequence[str]) -> str:
@@ -65,7 +65,7 @@ def format_command(argv: Sequence[str]) -> str:
 def build_environment(
     extra: Mapping[str, str | None] | None = None, *, base: Mapping[str, str] | None = None
 ) -> dict[str, str]:
-    """A new environment: ours, plus `extra`; a None value removes the name. `os.environ` itself is never changed."""
+    """Return a new environment: that of this process plus `extra`, where a None value removes the name."""
     result = dict(os.environ if base is None else base)
     for name, value in (extra or {}).items():
         if value is None:
@@ -85,13 +85,13 @@ def run_process(
     tee: Path | None = None,
     keep: int = KEEP_BYTES,
 ) -> Completed:
-    """Run a command to its end and return what it did; a missing program is a result with code 127.
+    """Run a command to its end; a missing program is a result with code 127.
 
     Args:
         argv: the program and its arguments; never a shell line.
-        cwd: where it runs.
-        env: its whole environment; ours when None.
-        stdin: what it reads.
+        cwd: its folder.
+        env: its whole environment; that of this process when None.
+        stdin: its input.
         timeout: seconds; past it the whole process group is killed and the code is 124.
         tee: a file that receives both streams whole (what the command printed is evidence).
         keep: bytes of each stream that are kept; a caller that parses a whole listing asks for more.
@@ -152,44 +152,6 @@ def _kill_expired(process: subprocess.Popen[bytes], expired: threading.Event) ->
         os.killpg(process.pid, signal.SIGKILL)
 
 
-class Dialogue:
-    """A process that stays and answers, one request at a time; it ends with its standard input."""
-
-    def __init__(self, argv: Sequence[str], *, env: Mapping[str, str]) -> None:
-        self.argv = tuple(argv)
-        try:
-            self._process = subprocess.Popen(
-                list(argv),
-                env=env,
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.DEVNULL,
-                start_new_session=True,
-            )
-        except OSError as error:
-            raise HostError(
-                f"{argv[0]}: cannot be started", why=str(error), next_step=f"install {argv[0]} and run again"
-            ) from error
-
-    def ask(self, request: bytes) -> IO[bytes]:
-        """Send a request; the answer is read from what is returned, and only as far as it goes."""
-        if self._process.stdin is None or self._process.stdout is None:  # pragma: no cover - both are pipes
-            raise BrokenPipeError
-        self._process.stdin.write(request)
-        self._process.stdin.flush()
-        return self._process.stdout
-
-    def close(self) -> None:
-        for stream in (self._process.stdin, self._process.stdout):
-            if stream is not None:
-                with contextlib.suppress(OSError):
-                    stream.close()
-        try:
-            self._process.wait(5)
-        except subprocess.TimeoutExpired:
-            kill_group(self._process)
-
-
 def kill_group(process: subprocess.Popen[bytes]) -> None:
     """Kill a process with all that it started, and reap it."""
     with contextlib.suppress(ProcessLookupError):
@@ -198,7 +160,7 @@ def kill_group(process: subprocess.Popen[bytes]) -> None:
 
 
 def _read_tail(stream: IO[bytes], keep: int) -> bytes:
-    """The last bytes of a stream: errors stand at the end."""
+    """Return the last bytes of a stream: errors stand at the end."""
     size = stream.seek(0, os.SEEK_END)
     stream.seek(max(0, size - keep))
     return stream.read()

@@ -62,7 +62,7 @@ def _keep_in_run(folder: Path, kit: Path | None, python: Path | None, arguments:
         must_be_of_kit(folder, require_run(Ledger(folder)), load_plan(kit, DEVICES).id)
     named = execution.Request(folder=folder, kit=str(kit or ""), python=str(python or ""))
     execution.must_be_of_its_run(named)
-    options = doctor.Options(python=python, arguments=tuple(arguments))
+    options = doctor.DoctorOptions(python=python, arguments=tuple(arguments))
     record = execution.add_beside(folder, say, doctor, options, kit=named.kit or "")
     assert isinstance(record, DoctorRecord)  # noqa: S101 - the stage's own record
     return record

@@ -46,7 +46,7 @@ def audit(*, subject: str, folder: Path | None, as_json: bool) -> None:
     examined = _subject(subject, folder)
     if folder:
         record = execution.add_beside(
-            folder, say, auditing, auditing.Options(client=connect(), subject=examined, named=subject)
+            folder, say, auditing, auditing.AuditOptions(client=connect(), subject=examined, named=subject)
         )
     else:
         record = examine_pull(connect(), examined)
@@ -148,7 +148,7 @@ def publish_command(*, folder: Path, kit: Path | None, really: bool, lang: publi
     if not really:
         _print_prepared(prepared)
         return
-    options = posting.Options(client=client, prepared=prepared)
+    options = posting.PublishOptions(client=client, prepared=prepared)
     record = execution.add_beside(folder, say, posting, options, kit=str(kit or ""))
     assert isinstance(record, PublishRecord)  # noqa: S101 - the stage's own record
     print_line(f"{record.action}: {record.url}")
@@ -157,10 +157,10 @@ def publish_command(*, folder: Path, kit: Path | None, really: bool, lang: publi
 
 
 def _print_prepared(prepared: Prepared) -> None:
-    intent = prepared.intent
-    place = intent.found.url if intent.found else str(prepared.place)
+    plan = prepared.plan
+    place = plan.comment.url if plan.comment else str(prepared.place)
     author = prepared.author or "nobody: there is no token, so whose comment it would be is not known"
-    for line in (f"would {intent.action} as {author}", f"  at {place}", f"  because {intent.why}", ""):
+    for line in (f"would {plan.action} as {author}", f"  at {place}", f"  because {plan.why}", ""):
         print_line(line)
     print_text(prepared.draft.body)
     print_line("nothing was posted; --publish posts it")

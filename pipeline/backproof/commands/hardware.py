@@ -88,7 +88,9 @@ def serve_command(
     if "concurrency" in changes:
         changes["fails_at"] = None
     arms = tuple(Arm(name) for name in which) or (Arm.BASE, Arm.FIXED)
-    options = serve.Options(only=only, which=arms, changes=changes, budget=time_budget.parse_budget(span), **values)
+    options = serve.ServeOptions(
+        only=only, which=arms, changes=changes, budget=time_budget.parse_budget(span), **values
+    )
     if url:
         execution.must_be_of_its_run(execution.Request(folder=folder, **rest))
         _check_address(folder, rest["kit"], url, options, as_json=as_json)
@@ -96,7 +98,7 @@ def serve_command(
     _print_result(done, serve.NAME, as_json=as_json)
 
 
-def _check_address(folder: Path, kit: str | None, url: str, options: serve.Options, *, as_json: bool) -> NoReturn:
+def _check_address(folder: Path, kit: str | None, url: str, options: serve.ServeOptions, *, as_json: bool) -> NoReturn:
     from backproof.core.model import worst_outcome
     from backproof.devices import DEVICES
     from backproof.kit.loader import load_plan
@@ -154,7 +156,7 @@ def experiment(
         if dry_run:
             print_line(f"{name}: {conducting.prepare_sides(chosen, served, ctx.plan.baseline.arguments)[1]}")
             return
-        stage_options = experiments.Options(
+        stage_options = experiments.ExperimentOptions(
             experiment=chosen, serve=served, budget=time_budget.parse_budget(span), model=model
         )
         runner.add_beside(replace(ctx, options=stage_options), experiments)

@@ -14,9 +14,9 @@ from backproof.core.errors import ExitCode, PlanError
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from backproof.history.picks import Simulator
     from backproof.history.records import CompareRecord
     from backproof.history.repository import Repository
-    from backproof.history.simulate import Simulator
     from backproof.kit.plan import Plan
 
 _repo = click.option("--repo", required=True, help="The repository: a path or a URL. It is only read.")
@@ -99,7 +99,7 @@ def explain_command(
     from backproof.history.explain import explain
     from backproof.history.path_filter import dropper
     from backproof.history.repository import open_repository
-    from backproof.history.simulate import Landing
+    from backproof.records.picks import PickOutcome
 
     with open_repository(repo, say) as opened:
         found = explain(
@@ -111,7 +111,11 @@ def explain_command(
             main=branches.main_of(opened.source, main_branch),
         )
     print_json(found) if as_json else history.explanation(found)
-    codes = {Landing.CONFLICT: ExitCode.PERSON, Landing.MERGE_COMMIT: ExitCode.PERSON, Landing.UNKNOWN: ExitCode.ERROR}
+    codes = {
+        PickOutcome.CONFLICT: ExitCode.PERSON,
+        PickOutcome.MERGE_COMMIT: ExitCode.PERSON,
+        PickOutcome.UNKNOWN: ExitCode.ERROR,
+    }
     sys.exit(codes.get(found.outcome, ExitCode.PASS))
 
 
@@ -167,10 +171,10 @@ def _originals(opened: Repository, names: Sequence[str], kit: Plan | None) -> li
 
 
 def _amend(simulator: Simulator, kit: Path, found: Plan) -> Callable[[str], str]:
-    from backproof.history.fixups import amended
+    from backproof.history.fixups import apply_fixups
 
     folder = kit if kit.is_dir() else kit.parent
-    return lambda tree: amended(simulator, tree, [folder / each.file for each in found.fixup])
+    return lambda tree: apply_fixups(simulator.store, tree, [folder / fixup.file for fixup in found.fixup])
 
 
 def _compared(found: CompareRecord) -> ExitCode:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @click.group("capture")
 def capture_group() -> None:
-    """Collect what a crash leaves: old logs are moved aside, never deleted; nothing is killed."""
+    """Collect the traces of a crash: old logs are moved aside, never deleted; nothing is killed."""
 
 
 @capture_group.command("start", context_settings={"ignore_unknown_options": True})

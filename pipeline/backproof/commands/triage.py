@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 @click.option("--markdown", "as_markdown", is_flag=True, help="Print the result as Markdown.")
 @click.option("--html", "page", type=click.Path(path_type=Path, dir_okay=False), help="Also write the timeline page.")
 def triage_command(*, paths: Sequence[Path], as_json: bool, as_markdown: bool, page: Path | None) -> None:
-    """Name the first fault in logs, folders or archives, and what only repeats it.
+    """Name the first fault in logs, folders or archives, and its secondary errors.
 
-    Exit code 1: a first fault was found. 0: the logs were read to their end and hold no error. 4: it could not be told
+    Exit code 1: a first fault was found. 0: the logs were read to their end and hold no error. 4: unknown
     (errors that no rule explains, only secondary errors, or something that could not be read).
     """
     from backproof.triage import triage
@@ -37,28 +37,28 @@ def triage_command(*, paths: Sequence[Path], as_json: bool, as_markdown: bool, p
                 why="nothing to read",
                 next_step="name a log, a folder or an archive",
             )
-    found = triage(paths)
+    result = triage(paths)
     if page is not None:
-        _write_page(page, found)
+        _write_page(page, result)
     if as_json:
-        print_json(found)
+        print_json(result)
     elif as_markdown:
         from backproof.triage import markdown
 
-        print_text(markdown.render_markdown(found))
+        print_text(markdown.render_markdown(result))
     else:
-        _print_result(found)
-    sys.exit(found.exit_code)
+        _print_result(result)
+    sys.exit(result.exit_code)
 
 
-def _print_result(found: TriageResult) -> None:
+def _print_result(result: TriageResult) -> None:
     from backproof.triage import terminal
 
-    terminal.print_result(found, open_console())
+    terminal.print_result(result, open_console())
 
 
-def _write_page(path: Path, found: TriageResult) -> None:
+def _write_page(path: Path, result: TriageResult) -> None:
     from backproof.report import render
     from backproof.rundir import ledger
 
-    ledger.write_atomic(path, render.render_triage_page(found).encode())
+    ledger.write_atomic(path, render.render_triage_page(result).encode())

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Literal
 from backproof.adapters.git.objects import LINK_MODE
 from backproof.core.plural import format_count
 from backproof.history.path_filter import is_secondary
-from backproof.history.simulate import Landing
+from backproof.records.picks import PickOutcome
 
 if TYPE_CHECKING:
-    from backproof.history.simulate import Change, Drop, Simulation, Simulator
+    from backproof.history.picks import Change, Drop, Simulation, Simulator
 
     Answer = Literal["yes", "partly", "no", "unknown"]
 
@@ -67,7 +67,7 @@ def affected(simulator: Simulator, wrong: Faulty, onto: str, simulation: Simulat
 
 
 def _by_landing(simulation: Simulation) -> tuple[Answer, str]:
-    if simulation.landing in {Landing.CLEAN, Landing.CLEAN_AFTER_DROPS}:
+    if simulation.landing in {PickOutcome.CLEAN, PickOutcome.CLEAN_AFTER_DROPS}:
         return "yes", "the fix only adds lines, and the place where it adds them is there"
     return "unknown", "the fix only adds lines"
 

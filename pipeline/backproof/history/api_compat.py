@@ -18,7 +18,7 @@ from backproof.history.signatures import Signature, signatures
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from backproof.history.simulate import Change, Drop, Simulator
+    from backproof.history.picks import Change, Drop, Simulator
 
     Definition = tuple[str, Signature]
 

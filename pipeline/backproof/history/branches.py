@@ -5,7 +5,7 @@ from __future__ import annotations
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
-from backproof.adapters.git.command import must
+from backproof.adapters.git.command import checked
 from backproof.adapters.git.log import log
 from backproof.core.errors import PlanError
 
@@ -57,13 +57,17 @@ def main_of(source: Source, name: str | None) -> str:
     return source.branch(found or "main")
 
 
-def reconstructed(store: Store, source: Source, pull: int | None, name: str) -> str | None:
-    """The commit of a pull request that says to stand for another one, which this repository does not have."""
+def find_reconstruction(store: Store, source: Source, pull: int | None, name: str) -> str | None:
+    """Return the commit of a pull request that stands for another one, which this repository does not have."""
     head = source.pull_head(pull)
-    for commit in log(store, head, options=(f"-{_SERIES}",)) if head else ():
-        if any(line.split() == [_RECONSTRUCTS, name] for line in commit.message.splitlines()):
-            return commit.sha
-    return None
+    commits = log(store, head, options=(f"-{_SERIES}",)) if head else ()
+    return next((commit.sha for commit in commits if name in read_reconstructed(commit)), None)
+
+
+def read_reconstructed(commit: CommitInfo) -> tuple[str, ...]:
+    """Return the commits that a commit says to stand for: it is not upstream's own, it was written to equal them."""
+    rows = (line.split() for line in commit.message.splitlines())
+    return tuple(row[1] for row in rows if len(row) > 1 and row[0] == _RECONSTRUCTS)
 
 
 class Graph:
@@ -72,7 +76,7 @@ class Graph:
     def __init__(self, store: Store, tips: Iterable[str]) -> None:
         self._store = store
         names = "\n".join(sorted(set(tips))).encode() + b"\n"
-        done = must(
+        done = checked(
             store.git("rev-list", "--parents", "--stdin", stdin=names, keep=1 << 30), "history cannot be walked"
         )
         rows = (line.split() for line in done.text.splitlines())

@@ -9,13 +9,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from backproof.core.plural import format_all, is_or_are
+from backproof.history.picks import keep_all
 from backproof.history.records import CancellingRecord
-from backproof.history.simulate import keep_all
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from backproof.history.simulate import Drop, Simulation, Simulator
+    from backproof.history.picks import Drop, Simulation, Simulator
 
 MOST_TREES = 256
 """Past this the trees with the fewest commits are followed: the answer may then not be the smallest."""

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Literal
 
 from backproof.adapters.git.log import blame, hunks
 from backproof.history import conflict_hunks
-from backproof.history.conflicts import ClashKind
+from backproof.records.picks import ConflictKind
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from backproof.history.conflict_hunks import Region
     from backproof.history.conflicts import Clash
     from backproof.history.divergence import Ground
-    from backproof.history.simulate import Simulation
+    from backproof.history.picks import Simulation
 
     Side = Literal["main", "release"]
     Span = tuple[int, int]
@@ -68,29 +68,23 @@ class Causes:
     totals: dict[str, int]
 
 
-def find(ground: Ground, simulation: Simulation, onto: str) -> Causes:
+def find(ground: Ground, simulation: Simulation) -> Causes:
     """The causes of the real conflicts of a simulated pick onto the release's tree."""
     tally = _Tally()
-    marks = _marks(ground, onto)
     for clash in simulation.real:
         before = set(tally.how)
-        if clash.kind in {ClashKind.CONTENT, ClashKind.ADD_ADD} and simulation.marked:
-            _by_lines(ground, tally, clash, simulation.marked, marks)
-        elif clash.kind is ClashKind.MODIFY_DELETE:
+        if clash.kind in {ConflictKind.CONTENT, ConflictKind.ADD_ADD} and simulation.marked:
+            _by_lines(ground, tally, clash, simulation)
+        elif clash.kind in {ConflictKind.DELETED_BY_FIX, ConflictKind.DELETED_BY_BRANCH}:
             _by_existence(ground, tally, clash)
         if set(tally.how) == before and not any(path == clash.path for _, path in tally.lines):
             _by_path(ground, tally, clash)
     return Causes(ranked=_ranked(ground, tally), totals=dict(tally.totals))
 
 
-def _marks(ground: Ground, onto: str) -> tuple[str, str]:
-    change = ground.simulator.change(ground.fix)
-    return ground.simulator.labels(change, onto)
-
-
-def _by_lines(ground: Ground, tally: _Tally, clash: Clash, marked: str, marks: tuple[str, str]) -> None:
-    text = ground.simulator.objects.file(marked, clash.path)
-    found = conflict_hunks.parse(text, *marks) if text else []
+def _by_lines(ground: Ground, tally: _Tally, clash: Clash, simulation: Simulation) -> None:
+    text = ground.simulator.objects.file(str(simulation.marked), clash.path)
+    found = conflict_hunks.parse(text, *simulation.labels) if text else []
     base_path = _path_in(ground, ground.parent, clash, 1)
     base, theirs = (_blob(ground, clash, stage) for stage in (1, 3))
     needs_place = [each for each in found if not each.base]

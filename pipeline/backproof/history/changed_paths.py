@@ -10,7 +10,7 @@ from backproof.core.errors import HostError
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from backproof.history.simulate import Simulator
+    from backproof.history.picks import Simulator
 
 _MOST = 200
 """More paths than this make a command line too long; then all commits are listed."""

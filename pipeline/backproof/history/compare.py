@@ -13,13 +13,14 @@ from typing import TYPE_CHECKING, Literal
 from backproof.adapters.git.log import range_diff
 from backproof.core.errors import HostError
 from backproof.history.api_compat import suspect_calls
+from backproof.history.picks import Change, Simulation, keep_all
 from backproof.history.records import CompareRecord
-from backproof.history.simulate import Change, Landing, Simulation, keep_all
+from backproof.records.picks import PickOutcome
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from backproof.history.simulate import Drop, Simulator
+    from backproof.history.picks import Drop, Simulator
 
     Verdict = Literal["identical", "identical-after-declared", "adapted", "mismatch"]
     Amend = Callable[[str], str]
@@ -76,9 +77,9 @@ def compare(
         amend: what the declared fix-ups make of the picked tree.
     """
     base, head = simulator.tree(backport.base), simulator.tree(backport.head)
-    steps = replay(simulator, originals, base, drop)
+    steps = simulator.pick_series(originals, base, drop=drop)
     last = steps[-1]
-    if last.landing in {Landing.UNKNOWN, Landing.MERGE_COMMIT}:
+    if last.landing in {PickOutcome.UNKNOWN, PickOutcome.MERGE_COMMIT}:
         raise HostError(
             f"{originals[len(steps) - 1][:12]}: its pick cannot be simulated",
             why=last.why or "it is a merge commit",
@@ -104,19 +105,6 @@ def compare(
         suspects=suspect_calls(simulator, _whole(simulator, originals), base, head, drop=drop),
         range_diff=_beside(simulator, originals, backport) if differing else "",
     )
-
-
-def replay(simulator: Simulator, originals: Sequence[str], base: str, drop: Drop) -> list[Simulation]:
-    """Each original on top of the one before; ends with the first that does not land."""
-    steps: list[Simulation] = []
-    tree = base
-    for sha in originals:
-        steps.append(simulator.pick(sha, tree, drop=drop))
-        landed = steps[-1].tree
-        if landed is None:
-            break
-        tree = landed
-    return steps
 
 
 def _whole(simulator: Simulator, originals: Sequence[str]) -> Change:

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from backproof.adapters.git.log import Hunk
-    from backproof.history.simulate import Change, Simulation, Simulator
+    from backproof.history.picks import Simulation, Simulator
 
 Lines = tuple[bytes, ...]
 WIDEN = 3
@@ -50,11 +50,10 @@ def parse(marked: bytes, ours: str, theirs: str) -> list[Region]:
     return regions
 
 
-def count(simulator: Simulator, change: Change, onto: str, simulation: Simulation) -> int:
-    """How many conflicts a person would have to resolve: regions, and one for each file that has none."""
-    marks = simulator.labels(change, onto)
-    texts = [simulator.objects.file(str(simulation.marked), each.path) for each in simulation.real]
-    return sum(max(1, len(parse(text, *marks))) if text else 1 for text in texts)
+def count_conflicts(simulator: Simulator, simulation: Simulation) -> int:
+    """Count the conflicts that a person would have to resolve: regions, and one for each file that has none."""
+    texts = [simulator.objects.file(str(simulation.marked), clash.path) for clash in simulation.real]
+    return sum(max(1, len(parse(text, *simulation.labels))) if text else 1 for text in texts)
 
 
 def place(wanted: Sequence[Lines], whole: bytes) -> list[tuple[int, int] | None]:

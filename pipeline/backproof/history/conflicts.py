@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from backproof.adapters.git.objects import LINK_MODE
+from backproof.records.picks import ConflictKind
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -14,25 +14,12 @@ if TYPE_CHECKING:
     from backproof.adapters.git import Entry, Merged
 
 
-class ClashKind(StrEnum):
-    """Why one path cannot be merged."""
-
-    CONTENT = "content"
-    MODIFY_DELETE = "modify/delete"
-    ADD_ADD = "add/add"
-    RENAME = "rename"
-    DIRECTORY_RENAME = "directory rename"
-    SUBMODULE = "submodule"
-    MODE = "mode"
-    FILE_DIRECTORY = "file/directory"
-
-
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Clash:
     """One path in conflict, with what base (1), release (2) and fix (3) have there."""
 
     path: str
-    kind: ClashKind
+    kind: ConflictKind
     stages: dict[int, Entry]
     dropped: bool = False
 
@@ -52,31 +39,31 @@ def read_clashes(merged: Merged, drop: Callable[[str], bool]) -> Iterator[Clash]
             yield Clash(path=path, kind=_kind({}, text), stages={}, dropped=drop(path))
 
 
-def _kind(stages: dict[int, Entry], said: str) -> ClashKind:
+def _kind(stages: dict[int, Entry], said: str) -> ConflictKind:
     if any(each.mode == LINK_MODE for each in stages.values()) or "submodule" in said:
-        return ClashKind.SUBMODULE
+        return ConflictKind.SUBMODULE
     for word, kind in _WORDS:
         if word in said:
             return kind
     if {2, 3} <= set(stages) and stages[2].oid == stages[3].oid:
-        return ClashKind.MODE
-    return _BY_STAGES.get(frozenset(stages), ClashKind.CONTENT)
+        return ConflictKind.MODE
+    return _BY_STAGES.get(frozenset(stages), ConflictKind.CONTENT)
 
 
 _WORDS = (
-    ("directory rename", ClashKind.DIRECTORY_RENAME),
-    ("file location", ClashKind.DIRECTORY_RENAME),
-    ("rename/", ClashKind.RENAME),
-    ("rename involved", ClashKind.RENAME),
-    ("distinct modes", ClashKind.MODE),
-    ("distinct types", ClashKind.MODE),
-    ("file/directory", ClashKind.FILE_DIRECTORY),
+    ("directory rename", ConflictKind.DIRECTORY_RENAME),
+    ("file location", ConflictKind.DIRECTORY_RENAME),
+    ("rename/", ConflictKind.RENAME),
+    ("rename involved", ConflictKind.RENAME),
+    ("distinct modes", ConflictKind.MODE),
+    ("distinct types", ConflictKind.MODE),
+    ("file/directory", ConflictKind.FILE_DIRECTORY),
 )
 _BY_STAGES = {
-    frozenset({1, 2}): ClashKind.MODIFY_DELETE,
-    frozenset({1, 3}): ClashKind.MODIFY_DELETE,
-    frozenset({2, 3}): ClashKind.ADD_ADD,
-    frozenset({1}): ClashKind.RENAME,
-    frozenset({2}): ClashKind.RENAME,
-    frozenset({3}): ClashKind.RENAME,
+    frozenset({1, 2}): ConflictKind.DELETED_BY_FIX,
+    frozenset({1, 3}): ConflictKind.DELETED_BY_BRANCH,
+    frozenset({2, 3}): ConflictKind.ADD_ADD,
+    frozenset({1}): ConflictKind.RENAME,
+    frozenset({2}): ConflictKind.RENAME,
+    frozenset({3}): ConflictKind.RENAME,
 }

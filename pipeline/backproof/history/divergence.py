@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from backproof.adapters.git import CommitInfo
     from backproof.history.equivalents import Match
-    from backproof.history.simulate import Simulator
+    from backproof.history.picks import Simulator
 
 
 class Ground:

@@ -10,16 +10,17 @@ from backproof.history import causes, shell_steps
 from backproof.history.divergence import Ground
 from backproof.history.equivalents import pull_number
 from backproof.history.followups import follow_ups
-from backproof.history.records import CauseRecord, ClashRecord, ExplainRecord
-from backproof.history.simulate import Landing, keep_all
+from backproof.history.picks import keep_all
+from backproof.history.records import CauseRecord, ExplainRecord
 from backproof.history.try_causes import WHOLE, Verdict, verify
+from backproof.records.picks import ConflictRecord, PickOutcome
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from backproof.history.causes import Causes
+    from backproof.history.picks import Drop, Simulation, Simulator
     from backproof.history.records import FollowUp
-    from backproof.history.simulate import Drop, Simulation, Simulator
     from backproof.history.try_causes import Step, Verified
 
 SHOWN = 3
@@ -44,7 +45,7 @@ def explain(
     later = _later(simulator, fix, release, main)
     subject = simulator.store.commit(fix).subject
     start = shell_steps.start(fix, branch, release)
-    if simulation.landing is not Landing.CONFLICT:
+    if simulation.landing is not PickOutcome.CONFLICT:
         commands = (
             [*start, *shell_steps.landing(simulator, fix, simulation, onto)] if shell_steps.lands(simulation) else []
         )
@@ -60,7 +61,7 @@ def explain(
             commands=tuple(commands),
         )
     ground = Ground(simulator, fix=fix, release=release)
-    found = causes.find(ground, simulation, onto)
+    found = causes.find(ground, simulation)
     checked = verify(ground, found.ranked[:_TRIED], simulation, onto, drop=drop, most=SHOWN)
     return ExplainRecord(
         fix=fix,
@@ -78,9 +79,9 @@ def explain(
     )
 
 
-def clash_records(simulation: Simulation, totals: dict[str, int]) -> tuple[ClashRecord, ...]:
+def clash_records(simulation: Simulation, totals: dict[str, int]) -> tuple[ConflictRecord, ...]:
     return tuple(
-        ClashRecord(path=each.path, kind=each.kind, dropped=each.dropped, lines=totals.get(each.path, 0))
+        ConflictRecord(path=each.path, kind=each.kind, dropped=each.dropped, lines=totals.get(each.path, 0))
         for each in simulation.clashes
     )
 
@@ -141,13 +142,13 @@ def _way(step: Step, name: str) -> str:
 
 def _no_conflict(simulation: Simulation, branch: str) -> str:
     return {
-        Landing.CLEAN: f"it lands cleanly on {branch}",
-        Landing.CLEAN_AFTER_DROPS: f"it lands on {branch} without {', '.join(simulation.dropped)}",
-        Landing.EMPTY: "it changes nothing outside the dropped paths",
-        Landing.ALREADY_THERE: f"{branch} has this change already: a pick gives the tree that it has",
-        Landing.MERGE_COMMIT: "it is a merge commit: pick its parts, or say which parent is the main line",
-        Landing.UNKNOWN: f"could not be told: {simulation.why}",
-        Landing.CONFLICT: "it conflicts",
+        PickOutcome.CLEAN: f"it lands cleanly on {branch}",
+        PickOutcome.CLEAN_AFTER_DROPS: f"it lands on {branch} without {', '.join(simulation.dropped)}",
+        PickOutcome.EMPTY: "it changes nothing outside the dropped paths",
+        PickOutcome.ALREADY_THERE: f"{branch} has this change already: a pick gives the tree that it has",
+        PickOutcome.MERGE_COMMIT: "it is a merge commit: pick its parts, or say which parent is the main line",
+        PickOutcome.UNKNOWN: f"could not be told: {simulation.why}",
+        PickOutcome.CONFLICT: "it conflicts",
     }[simulation.landing]
 
 

@@ -7,18 +7,8 @@ from typing import Literal
 from pydantic import Field
 
 from backproof.core.model import Record, ShownPath
-from backproof.history.conflicts import ClashKind  # noqa: TC001 - pydantic reads the types
-from backproof.history.simulate import Landing  # noqa: TC001 - pydantic reads the types
 from backproof.history.try_causes import Verdict  # noqa: TC001 - pydantic reads the types
-
-
-class ClashRecord(Record):
-    """One path in conflict."""
-
-    path: ShownPath
-    kind: ClashKind
-    dropped: bool = Field(description="the plan (or --drop) leaves this path out, so that it is no real conflict")
-    lines: int = Field(default=0, description="conflicting lines of the common base; 0 where there are none to count")
+from backproof.records.picks import ConflictRecord, PickOutcome  # noqa: TC001 - pydantic reads the types
 
 
 class CauseRecord(Record):
@@ -54,8 +44,8 @@ class ExplainRecord(Record):
     subject: str
     branch: str
     release: str
-    outcome: Landing
-    conflicts: tuple[ClashRecord, ...] = ()
+    outcome: PickOutcome
+    conflicts: tuple[ConflictRecord, ...] = ()
     causes: tuple[CauseRecord, ...] = Field(default=(), description="at most three, best first")
     together: tuple[str, ...] = Field(default=(), description="commits that, picked in this order, make the fix land")
     more: int = Field(default=0, description="causes that are not shown")
@@ -70,11 +60,11 @@ class SurveyRow(Record):
     branch: str
     release: str
     commit: str
-    outcome: Landing
+    outcome: PickOutcome
     there: str = Field(default="", description="how it is known that the branch has the change")
     affected: Literal["yes", "partly", "no", "unknown"] = "unknown"
     why: ShownPath = ""
-    conflicts: tuple[ClashRecord, ...] = ()
+    conflicts: tuple[ConflictRecord, ...] = ()
     only_in_dropped: bool = False
     dropped: tuple[ShownPath, ...] = ()
     tree: str | None = Field(default=None, description="the tree that a pick gives, where it lands")
@@ -100,7 +90,7 @@ class CompareRecord(Record):
     originals: tuple[str, ...]
     verdict: Literal["identical", "identical-after-declared", "adapted", "mismatch"]
     sentence: ShownPath
-    simulated: Landing
+    simulated: PickOutcome
     undeclared: tuple[ShownPath, ...] = Field(default=(), description="paths that differ and that nothing declares")
     declared: tuple[ShownPath, ...] = Field(default=(), description="paths that differ as the plan declares")
     suspects: tuple[ShownPath, ...] = Field(default=(), description="calls that the release's version does not take")

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from backproof.adapters.git import Source, Store
 from backproof.core.errors import PlanError
 from backproof.history import branches
-from backproof.history.simulate import Simulator
+from backproof.history.picks import Simulator
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -46,7 +46,9 @@ class Repository:
     def commit_of(self, kit: plan.Plan, name: str) -> str:
         """As `commit`, for a name in a kit: where upstream's own commit is not there, a reconstruction stands for it."""
         store = self.simulator.store
-        made = None if store.resolve(name) else branches.reconstructed(store, self.source, kit.upstream.pull, name)
+        made = (
+            None if store.resolve(name) else branches.find_reconstruction(store, self.source, kit.upstream.pull, name)
+        )
         if made:
             self.say(f"{name}: a reconstruction stands for upstream's own commit")
         return made or self.commit(name)

@@ -11,12 +11,12 @@ from backproof.adapters.git import Store
 from backproof.core.errors import PlanError
 from backproof.core.redaction import redact
 from backproof.history import shell_steps
-from backproof.history.simulate import Simulator
+from backproof.history.picks import Simulator
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from backproof.history.simulate import Simulation
+    from backproof.history.picks import Simulation
     from backproof.records.proof import FixupRecord, PickedCommit, PickRecord, Run, Settings
     from backproof.rundir.ledger import Ledger
     from backproof.rundir.loaded_run import LoadedRun
@@ -47,6 +47,8 @@ git config core.hooksPath /dev/null
 git config core.autocrlf false
 git config merge.renameLimit 32767
 git config commit.gpgSign false
+# Files as they are in the repository: git refuses to pick over one that its own conversion makes look changed.
+echo '* -text -ident -filter -working-tree-encoding' > .git/info/attributes
 """
 
 

@@ -6,14 +6,13 @@ import shlex
 from typing import TYPE_CHECKING
 
 from backproof.core.plural import format_count
-from backproof.history.conflicts import ClashKind
-from backproof.history.simulate import Landing
 from backproof.history.try_causes import Verdict
+from backproof.records.picks import ConflictKind, PickOutcome
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from backproof.history.simulate import Simulation, Simulator
+    from backproof.history.picks import Simulation, Simulator
     from backproof.history.try_causes import Step
 
 _CONTINUE = "git -c core.editor=true cherry-pick --continue"
@@ -78,7 +77,7 @@ def by_hand(simulator: Simulator, fix: str, simulation: Simulation, onto: str, s
     lines += _left_out(simulator, simulation.dropped, onto, "HEAD")
     for step in shown:
         lines.append(_line("git", "show", step.cause.commit.sha, "--", *sorted(step.cause.lines)))
-    gone = [each.path for each in simulation.real if each.kind is ClashKind.MODIFY_DELETE and 3 in each.stages]
+    gone = [each.path for each in simulation.real if each.kind is ConflictKind.DELETED_BY_BRANCH]
     edited = [each.path for each in simulation.real if each.path not in gone]
     if gone:
         lines.append("# the release does not have these files; this leaves them out:")
@@ -90,7 +89,7 @@ def by_hand(simulator: Simulator, fix: str, simulation: Simulation, onto: str, s
 
 
 def lands(simulation: Simulation) -> bool:
-    return simulation.landing in {Landing.CLEAN, Landing.CLEAN_AFTER_DROPS}
+    return simulation.landing in {PickOutcome.CLEAN, PickOutcome.CLEAN_AFTER_DROPS}
 
 
 def _line(*words: str) -> str:

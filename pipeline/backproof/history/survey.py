@@ -14,15 +14,16 @@ from backproof.history.changed_paths import ChangedPaths
 from backproof.history.equivalents import Landed
 from backproof.history.explain import clash_records
 from backproof.history.followups import follow_ups
+from backproof.history.picks import Simulation, keep_all
 from backproof.history.records import SurveyRecord, SurveyRow
-from backproof.history.simulate import Landing, Simulation, keep_all
+from backproof.records.picks import PickOutcome
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from backproof.adapters.git import CommitInfo
+    from backproof.history.picks import Drop, Simulator
     from backproof.history.records import FollowUp
-    from backproof.history.simulate import Drop, Simulator
 
 _CUT = (
     "the clone is shallow: a fix that a branch has under another hash, and later fixes, may be missed; "
@@ -84,7 +85,7 @@ def survey(
             )
         )
         for branch in prepared:
-            pick = picks.get(branch.name, Simulation(landing=Landing.ALREADY_THERE))
+            pick = picks.get(branch.name, Simulation(landing=PickOutcome.ALREADY_THERE))
             rows.append(_row(simulator, fix, branch, pick, onto=trees[branch.name], there=known[branch.name]))
             if series and pick.tree is not None:
                 trees[branch.name] = pick.tree
@@ -144,10 +145,10 @@ def _pick(simulator: Simulator, fix: _Fix, trees: Sequence[str], drop: Drop) -> 
 
 
 def _row(simulator: Simulator, fix: _Fix, branch: _Branch, pick: Simulation, *, onto: str, there: str) -> SurveyRow:
-    if not there and pick.landing is Landing.ALREADY_THERE:
+    if not there and pick.landing is PickOutcome.ALREADY_THERE:
         there = "its tree: a pick changes nothing"
     state, why = ("no", "the branch has the fix") if there else ("unknown", pick.why)
-    if not there and fix.wrong is not None and pick.landing is not Landing.UNKNOWN:
+    if not there and fix.wrong is not None and pick.landing is not PickOutcome.UNKNOWN:
         state, why = affected(simulator, fix.wrong, onto, pick)
     return SurveyRow(
         branch=branch.name,

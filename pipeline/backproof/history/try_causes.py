@@ -10,15 +10,16 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from backproof.core.errors import HostError
-from backproof.history.conflict_hunks import count
-from backproof.history.simulate import Change, Landing
+from backproof.history.conflict_hunks import count_conflicts
+from backproof.history.picks import Change
+from backproof.records.picks import PickOutcome
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from backproof.history.causes import Cause
     from backproof.history.divergence import Ground
-    from backproof.history.simulate import Drop, Simulation
+    from backproof.history.picks import Drop, Simulation
 
 
 class Verdict(StrEnum):
@@ -72,11 +73,11 @@ def verify(
     there = {
         step.cause.commit.sha
         for step, done in zip(trials, first, strict=True)
-        if step.way is Verdict.MAKES_CLEAN and done.landing in {Landing.ALREADY_THERE, Landing.EMPTY}
+        if step.way is Verdict.MAKES_CLEAN and done.landing in {PickOutcome.ALREADY_THERE, PickOutcome.EMPTY}
     }
     usable = [(s, d) for s, d in zip(trials, first, strict=True) if s.cause.commit.sha not in there]
     landed = [(step, done) for step, done in usable if done.tree is not None and done.tree != onto]
-    judged = _judge_all(ground, landed, simulation, onto, drop)
+    judged = _judge_all(ground, landed, simulation, drop)
     steps = [_best(cause, judged) for cause in causes if cause.commit.sha not in there]
     steps.sort(key=lambda step: (step.verdict not in WHOLE, step.cause.weak and step.verdict is Verdict.RELATED))
     alone = any(step.verdict in WHOLE for step in steps)
@@ -89,11 +90,11 @@ def verify(
 
 
 def _judge_all(
-    ground: Ground, landed: Sequence[tuple[Step, Simulation]], simulation: Simulation, onto: str, drop: Drop
+    ground: Ground, landed: Sequence[tuple[Step, Simulation]], simulation: Simulation, drop: Drop
 ) -> list[Step]:
     fix = ground.simulator.change(ground.fix)
     second = ground.simulator.apply([(fix, str(done.tree)) for _, done in landed], drop=drop)
-    before = count(ground.simulator, fix, onto, simulation)
+    before = count_conflicts(ground.simulator, simulation)
     return [
         _judged(ground, step, one, two, simulation=simulation, before=before)
         for (step, one), two in zip(landed, second, strict=True)
@@ -136,10 +137,10 @@ def _judged(
     left = {clash.path for clash in second.real}
     verdict, removes = Verdict.RELATED, (0, before)
     # "Empty" afterwards would mean that the step brought the fix itself: that explains nothing.
-    if second.landing in {Landing.CLEAN, Landing.CLEAN_AFTER_DROPS}:
+    if second.landing in {PickOutcome.CLEAN, PickOutcome.CLEAN_AFTER_DROPS}:
         verdict, removes = step.way, (before, before)
-    elif second.landing is Landing.CONFLICT and left <= wrong:
-        gone = before - count(ground.simulator, ground.simulator.change(ground.fix), str(first.tree), second)
+    elif second.landing is PickOutcome.CONFLICT and left <= wrong:
+        gone = before - count_conflicts(ground.simulator, second)
         verdict = _PARTLY[step.way] if left < wrong else Verdict.FEWER if gone > 0 else Verdict.RELATED
         removes = (max(0, gone), before)
     solves = () if verdict in {Verdict.RELATED, Verdict.FEWER} else tuple(sorted(wrong - left))
@@ -187,7 +188,7 @@ def _laid(ground: Ground, ordered: Sequence[Sequence[Step]], onto: str, drop: Dr
     if len(taken) < 2:
         return ()
     last = ground.simulator.pick(ground.fix, tree, drop=drop)
-    return tuple(taken) if last.landing in {Landing.CLEAN, Landing.CLEAN_AFTER_DROPS} else ()
+    return tuple(taken) if last.landing in {PickOutcome.CLEAN, PickOutcome.CLEAN_AFTER_DROPS} else ()
 
 
 def _oldest_first(ground: Ground, wanted: frozenset[str]) -> list[str]:

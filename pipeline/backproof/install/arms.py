@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @contextmanager
 def install_arm(ctx: Context, arm: Arm) -> Iterator[dict[str, str | None]]:
-    """Have one arm in the target for the time of the block.
+    """Keep one arm in the target during the block.
 
     Yields:
         SHA-256 that each installed file of the patch has on this arm (None: absent), by absolute path.
@@ -57,7 +57,7 @@ def require_target(*paths: Path) -> None:
 
 
 def plan_arm_changes(ctx: Context, the_patch: Patch, arm: Arm) -> tuple[Change, ...]:
-    """What differs in site-packages between the release and an arm, each file with what it must be now."""
+    """Return the differences of site-packages between the release and an arm."""
     if ctx.plan.install.mode == "overlay" or arm is Arm.BASE:
         return tuple(
             Change(path=file.installed, before=file.hash_on(Arm.BASE), new=file.content[arm])
@@ -67,7 +67,7 @@ def plan_arm_changes(ctx: Context, the_patch: Patch, arm: Arm) -> tuple[Change, 
 
 
 def _build_tree(ctx: Context, the_patch: Patch, arm: Arm) -> Path:
-    """The arm as pip builds it; built once per tree."""
+    """Return the folder of an arm as pip builds it; it is built once per tree."""
     tree = the_patch.trees[arm]
     folder = ctx.ledger.stage_folder(ctx.registry.name_of(InstallRecord)) / "built"
     into = folder / tree
@@ -82,16 +82,16 @@ def _build_tree(ctx: Context, the_patch: Patch, arm: Arm) -> Path:
 
 
 def _compare_build(the_patch: Patch, built: Path) -> tuple[Change, ...]:
-    """Every file that the build has otherwise; the old ones must be what their own RECORD says."""
+    """Return every file that the build changes; an old file must be as its own RECORD has it."""
     new, old = pip_build.list_built_files(built), the_patch.installed.files
-    found: list[Change] = []
+    changes: list[Change] = []
     for path in sorted(set(old) | set(new)):
         before = (old[path] or _hash_file(overlay.find_original(the_patch.site, path))) if path in old else None
         if before != (sha256_of(new[path]) if path in new else None):
-            found.append(Change(path=path, before=before, new=new[path].read_bytes() if path in new else None))
-    return tuple(found)
+            changes.append(Change(path=path, before=before, new=new[path].read_bytes() if path in new else None))
+    return tuple(changes)
 
 
 def _hash_file(path: Path) -> str | None:
-    """RECORD has no hash of itself: it is what it is."""
+    """Return the hash of a file that RECORD has none of: its own."""
     return sha256_of(path) if path.is_file() else None

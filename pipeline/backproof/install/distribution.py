@@ -1,4 +1,4 @@
-"""Reads RECORD: which files an installed distribution has put where, and with what content."""
+"""Reads RECORD: the files of an installed distribution, with their hashes."""
 
 from __future__ import annotations
 
@@ -27,19 +27,19 @@ class InstalledDistribution:
     files: dict[str, str | None]
 
     def contains(self, path: str, *, is_new: bool) -> bool:
-        """Whether the distribution installs this path; of a new file: whether it would, by what lies beside it."""
+        """Return whether the distribution installs this path; for a new file judged by the files beside it."""
         if path in self.files or not is_new:
             return path in self.files
         pure = PurePosixPath(path)
-        kin = [item for item in map(PurePosixPath, self.files) if item.parts[0] == pure.parts[0]]
-        return len(pure.parts) > 1 and any(item.suffix == pure.suffix for item in kin)
+        neighbours = [file for file in map(PurePosixPath, self.files) if file.parts[0] == pure.parts[0]]
+        return len(pure.parts) > 1 and any(file.suffix == pure.suffix for file in neighbours)
 
 
 def read_distribution(facts: DistributionFacts) -> InstalledDistribution:
-    """The files of a distribution.
+    """Return the files of a distribution.
 
     Raises:
-        PlanError: it has no RECORD, so nobody can tell its files.
+        PlanError: it has no RECORD, so its files are unknown.
     """
     info = Path(facts.folder)
     try:
@@ -47,7 +47,7 @@ def read_distribution(facts: DistributionFacts) -> InstalledDistribution:
     except OSError as error:
         raise PlanError(
             f"{info}: has no RECORD",
-            why="without it nobody can tell which files the distribution installed",
+            why="without it, the files of the distribution are unknown",
             next_step="reinstall it with pip or uv into that interpreter",
         ) from error
     rows = [row for row in csv.reader(text.splitlines()) if row]
@@ -55,9 +55,9 @@ def read_distribution(facts: DistributionFacts) -> InstalledDistribution:
     return InstalledDistribution(site=info.parent, info=info, files=files)
 
 
-def list_guard_files(found: Sequence[DistributionFacts], site: Path) -> tuple[str, ...]:
-    """Files whose later change tells that another installation took place."""
-    names = (f"{Path(item.folder).name}/{name}" for item in found for name in ("METADATA", "RECORD"))
+def list_guard_files(distributions: Sequence[DistributionFacts], site: Path) -> tuple[str, ...]:
+    """Return the files whose later change shows another installation."""
+    names = (f"{Path(facts.folder).name}/{name}" for facts in distributions for name in ("METADATA", "RECORD"))
     return tuple(name for name in dict.fromkeys(names) if find_original(site, name).is_file())
 
 
@@ -67,7 +67,7 @@ def _is_inside(path: str) -> bool:
 
 
 def _decode_hash(field: str) -> str | None:
-    """`sha256=<urlsafe base64 without padding>`: the form of the binary distribution format."""
+    """Decode `sha256=<urlsafe base64 without padding>`, the form of the binary distribution format."""
     kind, _, value = field.partition("=")
     if kind != "sha256":
         return None

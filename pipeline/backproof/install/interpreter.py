@@ -1,7 +1,7 @@
-"""The one door to the target interpreter: a probe goes in by path, one JSON line comes out.
+"""The boundary to the target interpreter: a probe goes in by path, one JSON line comes out.
 
-The target is never imported here, and the probe does not import it there: what start-up code of the environment does
-(.pth files, sitecustomize) happens as it does for the service.
+The target is never imported here, and the probe does not import it there. Start-up code of the environment (.pth files,
+sitecustomize) runs as it does for the service.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ if TYPE_CHECKING:
     from backproof.kit.plan import Service
 
 TAIL = 1500
-"""How much of what the target printed is shown."""
+"""Characters of the target's output that are shown."""
 
 
 class CachedFile(Record):
-    """The compiled file of a module: whether it would be used, and whether it is the code of its source."""
+    """The compiled file of a module: `used` by an import, and the `same` code as its source."""
 
     path: str
     kind: Literal["absent", "foreign", "timestamp", "checked-hash", "unchecked-hash"]
@@ -40,7 +40,7 @@ class CachedFile(Record):
 
 
 class ModuleCopy(Record):
-    """One file that an import could give, and why: the entry of sys.path that holds it, or the finder."""
+    """One file that an import could load, with the entry of sys.path or the finder that leads to it."""
 
     origin: str
     sha256: str
@@ -52,7 +52,7 @@ class ModuleCopy(Record):
 
 
 class ModuleFacts(Record):
-    """One module: the copy that wins, the copies behind it, and what could not be told."""
+    """One module: the copy that an import loads, the copies behind it, and the problems met."""
 
     name: str
     path: str
@@ -93,7 +93,7 @@ class InterpreterFacts(Record):
 
 
 class PathEntry(Record):
-    """One entry of sys.path, and why it is there."""
+    """One entry of sys.path, with its origin."""
 
     entry: str
     kind: str
@@ -101,7 +101,7 @@ class PathEntry(Record):
 
 
 class ProbeFacts(Record):
-    """What the probe found; install/distribution.json and verify/probe.json."""
+    """The facts of install/distribution.json and verify/probe.json."""
 
     interpreter: InterpreterFacts
     path: tuple[PathEntry, ...]
@@ -111,7 +111,7 @@ class ProbeFacts(Record):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ProbeAnswer:
-    """The facts, and the command that found them."""
+    """The facts, and the command that read them."""
 
     facts: ProbeFacts
     command: str
@@ -120,18 +120,18 @@ class ProbeAnswer:
 def probe_target(
     python: Path, *, distribution: str, service: Service, modules: Mapping[str, str] | None = None, timeout: float = 120
 ) -> ProbeAnswer:
-    """Ask the target interpreter what it would load, under the environment of the service.
+    """Return what the target interpreter would load under the environment of the service.
 
     Args:
-        python: the interpreter, not resolved (a virtual environment is told by its path).
-        distribution: its installation records are looked for.
-        service: how the service is started: its environment, its folder, script or module.
+        python: the interpreter, not resolved: a virtual environment is identified by its path.
+        distribution: the name whose installation records are read.
+        service: the start of the service: environment, folder, script or module.
         modules: module name to path in the repository.
         timeout: seconds.
 
     Raises:
         PlanError: there is no such interpreter or folder.
-        TargetError: it gave no answer: it crashed, hung or ended by itself.
+        TargetError: it gave no answer: it crashed, hung or ended early.
     """
     marker = secrets.token_hex(16)
     request = {"launch": service.launch, "distribution": distribution, "modules": dict(modules or {})}
@@ -146,7 +146,7 @@ def probe_target(
 
 
 def build_service_environment(service: Service) -> dict[str, str]:
-    """Ours and the service's; nothing is compiled, for the target's folders must stay as they are."""
+    """Return the environment of this process with the service's; nothing is compiled into the target's folders."""
     return proc.build_environment({**service.env, "PYTHONDONTWRITEBYTECODE": "1"})
 
 
@@ -154,8 +154,8 @@ def _find_folder(service: Service) -> Path:
     folder = Path(service.cwd).absolute()
     if not folder.is_dir():
         raise PlanError(
-            f"{folder}: there is no such folder",
-            why="verify.service.cwd says that the service is started there",
+            f"{folder}: no such folder",
+            why="verify.service.cwd names it as the folder of the service",
             next_step="correct verify.service.cwd in the plan",
         )
     return folder
@@ -168,9 +168,9 @@ def _script_path() -> Path:
 def _parse_answer(done: proc.Completed, marker: str) -> ProbeFacts:
     if done.code == proc.NOT_FOUND:
         raise PlanError(
-            f"{done.argv[0]}: is no interpreter", why=done.error_text.strip(), next_step="name one with --python"
+            f"{done.argv[0]}: not an interpreter", why=done.error_text.strip(), next_step="name one with --python"
         )
-    line = next((item for item in done.stdout.splitlines() if item.startswith(marker.encode())), None)
+    line = next((line for line in done.stdout.splitlines() if line.startswith(marker.encode())), None)
     if line is None:
         raise _build_no_answer_error(done)
     try:
@@ -179,7 +179,7 @@ def _parse_answer(done: proc.Completed, marker: str) -> ProbeFacts:
         raise TargetError(
             f"{done.argv[0]}: its answer cannot be read",
             why=str(error)[:TAIL],
-            next_step="report this with the version of that interpreter",
+            next_step="open an issue with the version of that interpreter",
         ) from error
 
 
@@ -189,9 +189,9 @@ def _parse_line(line: bytes) -> Any:
 
 def _build_no_answer_error(done: proc.Completed) -> TargetError:
     ended = "did not answer in time" if done.code == proc.TIMED_OUT else f"ended with code {done.code}"
-    said = redact((done.error_text.strip() or done.text.strip())[-TAIL:]) or "it printed nothing"
+    output = redact((done.error_text.strip() or done.text.strip())[-TAIL:]) or "it printed nothing"
     return TargetError(
         f"{done.argv[0]}: the interpreter {ended} before it answered",
-        why=f"its start-up code (.pth files, sitecustomize) runs before anything else. Last words: {said}",
+        why=f"its start-up code (.pth files, sitecustomize) runs before anything else. Its last output: {output}",
         next_step=f"run `{done.argv[0]} -c pass` under the same environment and correct what fails",
     )

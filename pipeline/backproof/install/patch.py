@@ -1,4 +1,4 @@
-"""The patch as the arms have it: what each file of it holds on base, pick and fixed, and where the target has it."""
+"""The files of the patch: their content on base, pick and fixed, and their places in the target."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class PatchFile:
 
     @property
     def module(self) -> str:
-        """The name that an import would use; empty for a file that is no module."""
+        """The name for an import; empty for a file that is no module."""
         pure = PurePosixPath(self.installed)
         parts = pure.parent.parts if pure.name == "__init__.py" else pure.with_suffix("").parts
         return ".".join(parts) if pure.suffix == ".py" and all(part.isidentifier() for part in parts) else ""
@@ -57,7 +57,7 @@ class Patch:
 
 
 def read_patch(ctx: Context, facts: ProbeFacts | None = None) -> Patch:
-    """The patch of a run, from its records and its store.
+    """Return the patch of a run, from its records and its store.
 
     Args:
         ctx: the run.
@@ -89,7 +89,7 @@ def read_patch(ctx: Context, facts: ProbeFacts | None = None) -> Patch:
 
 
 def _collect_blobs(picked: PickRecord, fixed: FixupRecord) -> dict[str, dict[Arm, str | None]]:
-    """The blob of each path on each arm; a path that one arm does not change is there as on base."""
+    """Return the blob of each path on each arm; a path that an arm does not change is as on base."""
     base = {change.path: change.before for change in (*picked.changes, *fixed.changes)}
     arms = {Arm.BASE: {}, Arm.PICK: {change.path: change.after for change in picked.changes}} | {
         Arm.FIXED: {change.path: change.after for change in fixed.changes}
@@ -98,7 +98,7 @@ def _collect_blobs(picked: PickRecord, fixed: FixupRecord) -> dict[str, dict[Arm
 
 
 def _site_path(root: str, path: str) -> str:
-    """The path under site-packages; empty for one outside the folder that is installed."""
+    """Return the path under site-packages; empty for one outside the installed folder."""
     pure, top = PurePosixPath(path), PurePosixPath(root or ".")
     return pure.relative_to(top).as_posix() if pure.is_relative_to(top) else ""
 
@@ -109,10 +109,10 @@ def _read_file(store: Store, path: str, place: str, blobs: Mapping[Arm, str | No
 
 
 def require_distribution(ctx: Context, facts: ProbeFacts) -> None:
-    """The distribution is there, and is not somebody's checkout.
+    """Check that the distribution is installed, and is not somebody's checkout.
 
     Raises:
-        PlanError: it is not; nothing was touched.
+        PlanError: it is not; nothing was changed.
     """
     name, python = ctx.plan.install.distribution, ctx.settings.python
     if not facts.distributions:

@@ -1,4 +1,4 @@
-"""Has the target's own pip build a source tree into a folder aside; nothing of the target changes by it."""
+"""Builds a source tree into a separate folder with the target's own pip; nothing in the target changes."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ _SCRIPTS = "bin"
 def build_tree(
     python: Path, tree: Path, into: Path, *, env: Mapping[str, str], log: Path, timeout: float = 3600
 ) -> str:
-    """Build the tree and put what site-packages would get into a folder; returns the command.
+    """Build the tree into a folder as site-packages would have it, and return the command.
 
     Raises:
-        HostError: the build failed; the log holds all that it said.
+        HostError: the build failed; the log holds its whole output.
     """
     half = into.with_name(f"{into.name}.half")
     shutil.rmtree(half, ignore_errors=True)
@@ -40,14 +40,14 @@ def build_tree(
 
 
 def list_built_files(built: Path) -> dict[str, Path]:
-    """What site-packages would get; the scripts of the distribution stay the installed ones."""
-    found = (path for path in built.rglob("*") if path.is_file() and path.suffix != ".pyc")
-    names = {item.relative_to(built).as_posix(): item for item in found}
+    """Return the files for site-packages by name; the scripts of the distribution stay the installed ones."""
+    files = (path for path in built.rglob("*") if path.is_file() and path.suffix != ".pyc")
+    names = {path.relative_to(built).as_posix(): path for path in files}
     return {name: path for name, path in sorted(names.items()) if not name.startswith(f"{_SCRIPTS}/")}
 
 
 def _build_environment(extra: Mapping[str, str]) -> dict[str, str]:
-    """No settings of the user's pip: a `target` or an index of theirs would send the build elsewhere."""
-    theirs: dict[str, str | None] = {name: None for name in os.environ if name.startswith("PIP_")}
-    ours = {"PIP_CONFIG_FILE": os.devnull, "PYTHONDONTWRITEBYTECODE": "1", "PYTHONPATH": None, "PYTHONHOME": None}
-    return proc.build_environment({**theirs, **ours, **extra})
+    """Return an environment without settings of the user's pip: its `target` or index would redirect the build."""
+    removed: dict[str, str | None] = {name: None for name in os.environ if name.startswith("PIP_")}
+    own = {"PIP_CONFIG_FILE": os.devnull, "PYTHONDONTWRITEBYTECODE": "1", "PYTHONPATH": None, "PYTHONHOME": None}
+    return proc.build_environment({**removed, **own, **extra})

@@ -21,7 +21,7 @@ _LONGEST = 160
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class OldProcess:
-    """One process: its number, when it started (seconds since 1970), its redacted command line."""
+    """One process: its number, start (seconds since 1970) and redacted command line."""
 
     pid: int
     started: float
@@ -33,26 +33,27 @@ class OldProcess:
 
 
 def find_older(when: float, *, prefix: Path, site: Path) -> tuple[OldProcess, ...]:
-    """Processes of this environment that started before a moment; Linux only, elsewhere none.
+    """Return the processes of this environment that started before a moment; on Linux only, elsewhere none.
 
-    Its own processes are told by their program (below `prefix`) or by what they have mapped (below `site`): a service
-    that renames itself still has the libraries of its environment mapped.
+    A process belongs to it by its program (below `prefix`) or by a mapped file (below `site`): a service that renames
+    itself still has the libraries of its environment mapped.
     """
     if not (_PROC / "self" / "stat").exists():
         return ()
     family = set(_list_ancestors(os.getpid()))
-    found = (
-        _inspect_process(path, prefix, site)
-        for path in _PROC.iterdir()
-        if path.name.isdigit() and int(path.name) not in family
+    processes = (
+        _inspect_process(folder, prefix, site)
+        for folder in _PROC.iterdir()
+        if folder.name.isdigit() and int(folder.name) not in family
     )
-    # Start times are told in hundredths of a second; one that began in the same instant is not older.
-    return tuple(sorted((item for item in found if item and item.started < when - 0.02), key=lambda item: item.pid))
+    # Start times are in hundredths of a second; a process of the same instant is not older.
+    older = (process for process in processes if process and process.started < when - 0.02)
+    return tuple(sorted(older, key=lambda process: process.pid))
 
 
 def _inspect_process(folder: Path, prefix: Path, site: Path) -> OldProcess | None:
     try:
-        command = [os.fsdecode(part) for part in (folder / "cmdline").read_bytes().split(b"\0") if part]
+        command = [os.fsdecode(word) for word in (folder / "cmdline").read_bytes().split(b"\0") if word]
         if not command or not (_runs_from(command, prefix) or _maps_files_of(folder, site)):
             return None
         shown = redact(shlex.join(command))
@@ -62,8 +63,8 @@ def _inspect_process(folder: Path, prefix: Path, site: Path) -> OldProcess | Non
 
 
 def _runs_from(command: list[str], prefix: Path) -> bool:
-    """The interpreter itself, or a console script that the interpreter runs."""
-    return any(item.startswith(f"{prefix}{os.sep}") for item in command[:2])
+    """Return whether it is the interpreter itself, or a console script that the interpreter runs."""
+    return any(word.startswith(f"{prefix}{os.sep}") for word in command[:2])
 
 
 def _maps_files_of(folder: Path, site: Path) -> bool:
@@ -83,5 +84,5 @@ def _list_ancestors(pid: int) -> Iterator[int]:
 
 
 def _read_stat(folder: Path) -> list[str]:
-    """/proc/<pid>/stat from its third field on; the second is the name, in brackets, with whatever in it."""
+    """Return /proc/<pid>/stat from its third field on; the second, in brackets, can hold any text."""
     return (folder / "stat").read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()

@@ -1,4 +1,4 @@
-"""Signs on the host that something else than the patched files may run: old processes, libraries not built again."""
+"""Signs on the host that code other than the patched files may run: old processes, libraries not built again."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ _COMPILED = {".c", ".cc", ".cpp", ".cxx", ".cu", ".h", ".hpp", ".asc"}
 
 
 def find_stale_libraries(record: InstallRecord) -> Iterator[Finding]:
-    """A patch of compiled sources without a new build changes nothing that runs."""
-    sources = [item for item in (*record.outside, *(file.path for file in record.files)) if _is_compiled(item)]
+    """Yield the libraries that are older than a patch of their sources: the patch changes nothing that runs."""
+    sources = [path for path in (*record.outside, *(file.path for file in record.files)) if _is_compiled(path)]
     if not sources:
         return
     since = datetime.fromisoformat(record.since).timestamp()
@@ -38,11 +38,11 @@ def _is_compiled(path: str) -> bool:
 
 
 def find_older_processes(facts: ProbeFacts, record: InstallRecord) -> Iterator[Finding]:
-    """Processes of the target that are older than the change of a file keep the old code in memory."""
-    changed = [Path(file.installed).stat().st_ctime for file in record.files if Path(file.installed).exists()]
+    """Yield the processes of the target that are older than the change of a file: they keep the old code in memory."""
+    changed = [path.stat().st_ctime for path in (Path(file.installed) for file in record.files) if path.exists()]
     if not changed:
         return
     old = processes.find_older(max(changed), prefix=Path(facts.interpreter.prefix), site=Path(record.location))
-    for item in old:
-        text = f"process {item.pid} started {item.since}, before the files changed: it may still run the old code"
-        yield Finding(severity="warning", text=text, where=item.command)
+    for process in old:
+        text = f"process {process.pid} started {process.since}, before the files changed: it may still run the old code"
+        yield Finding(severity="warning", text=text, where=process.command)

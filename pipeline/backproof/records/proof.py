@@ -10,6 +10,7 @@ from typing import Any, Literal
 from pydantic import Field
 
 from backproof.core.model import Arm, Evidence, Finding, Outcome, Record, Sha256, ShownPath
+from backproof.records.picks import ConflictRecord, PickOutcome  # noqa: TC001 - pydantic reads the types
 
 PATCH_FILE = "backport.mbox"
 """The whole backport in mail format, beside fixup.json."""
@@ -35,16 +36,9 @@ class PickedCommit(Record):
     landed: str | None = Field(description="the hash of our commit; None when nothing landed")
     subject: str
     author: str
-    outcome: Literal["clean", "clean-after-drops", "empty", "already-there", "merge-commit", "conflict"]
+    outcome: PickOutcome
     dropped: tuple[ShownPath, ...] = ()
     reconstructed: bool = Field(default=False, description="the repository says that this commit is a reconstruction")
-
-
-class Conflict(Record):
-    """One path that the pick could not merge."""
-
-    path: ShownPath
-    kind: str
 
 
 class OtherCommit(Record):
@@ -66,7 +60,7 @@ class PickRecord(Record):
     head_tree: str
     commits: tuple[PickedCommit, ...]
     changes: tuple[FileChange, ...]
-    conflicts: tuple[Conflict, ...] = ()
+    conflicts: tuple[ConflictRecord, ...] = ()
     others: tuple[OtherCommit, ...] = ()
 
 

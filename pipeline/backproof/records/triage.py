@@ -1,4 +1,4 @@
-"""The answer as data: what `--json` prints. Documented in docs/triage.md; a change of meaning changes the version."""
+"""The result of a triage as `--json` prints it. Documented in docs/triage.md; a change of meaning changes the version."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ if TYPE_CHECKING:
 
 SCHEMA_VERSION: Final = 2
 Outcome = Literal["first-fault", "errors", "only-secondary", "healthy", "unread"]
-"""What was found, how much of it: the first fault · errors that are not one: no rule knows them, or they were survived · only what repeats a failure ·
+"""The result in a word: the first fault · errors that are not one: no rule knows them, or they were survived · only what repeats a failure ·
 logs that were read to their end and hold no error · logs that were not, or no log at all."""
 
 
 class FirstFault(Record):
-    """Where it started."""
+    """The record at which the failure started."""
 
     file: str = Field(description="relative to the folder that was given")
     line: int = Field(description="from 1")
@@ -92,7 +92,7 @@ class Sample(Record):
 
 
 class Hypothesis(Record):
-    """What the metrics say about a suspicion."""
+    """A suspicion, and what the metrics say about it."""
 
     hypothesis: str
     evidence: str
@@ -100,7 +100,7 @@ class Hypothesis(Record):
 
 
 class Server(Record):
-    """What the server's own log adds."""
+    """The facts of the server's own log."""
 
     samples: tuple[Sample, ...]
     healthy_at: str | None
@@ -113,7 +113,7 @@ class Server(Record):
 
 
 class TriageResult(Record):
-    """What happened first, what only repeats it, and what to do."""
+    """The first fault, the secondary errors, and what to do next."""
 
     schema_version: Literal[2] = SCHEMA_VERSION
     outcome: Outcome
@@ -150,11 +150,11 @@ class TriageResult(Record):
 
     @property
     def exit_code(self) -> int:
-        """1: a first fault was found. 0: the logs are healthy. 4: it could not be told."""
+        """1: a first fault was found. 0: the logs are healthy. 4: unknown."""
         return {"first-fault": 1, "healthy": 0}.get(self.outcome, 4)
 
     def list_lines(self) -> Iterator[tuple[str, tuple[str, ...]]]:
-        """Name and lines of each class, the most telling first."""
+        """Return the name and lines of each class, the most telling first."""
         yield "detail", self.detail_lines
         yield "pointer", self.pointer_lines
         yield "secondary", self.secondary_lines

@@ -22,6 +22,7 @@ class OwnTest(Record):
     message: str = ""
     seconds: float = 0
     first_fault: LoggedFault | None = None
+    uncollected: bool = Field(default=False, description="did not run because its module could not be imported")
 
     @property
     def flaky(self) -> bool:
@@ -29,8 +30,13 @@ class OwnTest(Record):
 
     @property
     def red(self) -> bool:
-        """Bad in every run."""
-        return self.runs > 0 and self.bad == self.runs
+        """Bad in every run, by what the code under test did."""
+        return self.runs > 0 and self.bad == self.runs and self.outcome != "error"
+
+    @property
+    def is_unknown(self) -> bool:
+        """It did not run, or could not be carried out: neither red nor green."""
+        return self.outcome in {"error", "not-run"}
 
 
 class ArmTests(Record):
@@ -52,6 +58,7 @@ class Compared(Record):
     test: str
     verdict: Literal["fine", "regression", "mended", "bad-everywhere", "flaky", "unknown"]
     sentence: str
+    counts: bool = Field(default=True, description="false: a note, which the stage's outcome does not depend on")
 
 
 class UpstreamRecord(Record):

@@ -26,7 +26,7 @@ REUSABLE = False
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Options:
+class AuditOptions:
     """The pull request to examine, and what the command line called it."""
 
     client: GitHubClient
@@ -35,11 +35,11 @@ class Options:
 
 
 def inputs(ctx: Context) -> Mapping[str, Any]:
-    return {"subject": ctx.read_options(Options).named}
+    return {"subject": ctx.read_options(AuditOptions).named}
 
 
 def run(ctx: Context) -> StageResult:
-    options = ctx.read_options(Options)
+    options = ctx.read_options(AuditOptions)
     record = examine_pull(options.client, options.subject)
     claim = f"what {record.repo}#{record.pull} was asked for and claims, at {record.head[:12]}"
     evidence = ctx.keep_record(record, claim=claim, command=f"backproof audit {options.named}")

@@ -26,7 +26,7 @@ REUSABLE = False
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Options:
+class DoctorOptions:
     """The target's interpreter, and the launch arguments of its service."""
 
     python: Path | None = None
@@ -38,7 +38,7 @@ def inputs(ctx: Context) -> Mapping[str, Any]:
 
 
 def run(ctx: Context) -> StageResult:
-    options = ctx.read_options(Options)
+    options = ctx.read_options(DoctorOptions)
     versions = read_versions(options.python or Path(ctx.settings.python))
     record = compare_host(ctx.plan.baseline, versions.readings, options.arguments)
     # An environment variable may hold a secret, and the file is for others to read.

@@ -30,7 +30,7 @@ REUSABLE = False
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Options:
+class ExperimentOptions:
     """One experiment of the plan with its [[serve]], and the time that it may take."""
 
     experiment: Experiment
@@ -40,11 +40,11 @@ class Options:
 
 
 def inputs(ctx: Context) -> Mapping[str, Any]:
-    return {"experiment": ctx.read_options(Options).experiment.model_dump(mode="json")}
+    return {"experiment": ctx.read_options(ExperimentOptions).experiment.model_dump(mode="json")}
 
 
 def run(ctx: Context) -> StageResult:
-    options, baseline = ctx.read_options(Options), ctx.plan.baseline
+    options, baseline = ctx.read_options(ExperimentOptions), ctx.plan.baseline
     conduct.prepare_sides(options.experiment, options.serve, baseline.arguments)
     env = {**baseline.environment, **ctx.plan.verify.service.env}
     folder = ctx.ledger.stage_folder(f"{NAME}/{options.experiment.id}")

@@ -1,21 +1,25 @@
-"""Cherry-picks the plan's commits onto the release branch, in our own store and worktree."""
+"""Cherry-picks the plan's commits onto the release branch, in our own store."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from backproof.adapters.git import PickAttempt, Source, Store
+from backproof.adapters.git import Source, Store, write_pick
 from backproof.core.errors import HostError, PlanError
 from backproof.core.model import Evidence, Finding, Outcome, Record, StageRole
 from backproof.core.plural import format_count
+from backproof.history.branches import find_reconstruction, read_reconstructed
 from backproof.history.path_filter import dropper
-from backproof.history.unpicked import explain_others, pull_commits
-from backproof.records.proof import UPSTREAM_FILE, Conflict, PickedCommit, PickRecord, StageResult
+from backproof.history.picks import Simulation, Simulator
+from backproof.history.unpicked import explain_others
+from backproof.records.picks import ConflictRecord, PickOutcome
+from backproof.records.proof import UPSTREAM_FILE, PickedCommit, PickRecord, StageResult
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
 
-    from backproof.adapters.git import CommitInfo, Worktree
+    from backproof.adapters.git import CommitInfo
+    from backproof.history.picks import Drop
     from backproof.rundir.context import Context
 
 NAME = "pick"
@@ -23,9 +27,6 @@ NEEDS: tuple[type[Record], ...] = ()
 RECORD = PickRecord
 ROLE = StageRole.PROOF
 REUSABLE = True
-
-RECONSTRUCTS = "Backproof-Reconstructs:"
-"""A trailer that says of a commit: I am not upstream's own, I was written to equal the one named here."""
 
 
 def inputs(ctx: Context) -> Mapping[str, Any]:
@@ -46,112 +47,95 @@ def run(ctx: Context) -> StageResult:
     base = source.branch(ctx.settings.branch)
     ctx.say(f"{ctx.settings.branch} is at {base[:12]}")
     wanted = [(name, *_resolve(ctx, store, source, name)) for name in ctx.plan.pick.commits]
-    paths = store.touched([info.sha for _, info, _ in wanted] + pull_commits(ctx.plan, store, source, base=base))
-    with store.worktree(ctx.ledger.folder / NAME / "tree", base, paths=paths) as tree:
-        picked, attempt = _pick_all(ctx, store, tree, wanted)
-        head = tree.head()
-        others = () if attempt.unmerged else explain_others(ctx.plan, store, tree, source, base=base, picked=picked)
+    with Simulator(store, say=ctx.say) as simulator:
+        picked, last, head = _pick_all(ctx, simulator, wanted, base)
+        tree = simulator.tree(head)
+        stopped = last.landing is PickOutcome.CONFLICT
+        others = () if stopped else explain_others(ctx.plan, simulator, source, base=base, tree=tree, picked=picked)
     record = PickRecord(
         branch=ctx.settings.branch,
         base=base,
         base_tree=store.tree(base),
         head=head,
-        head_tree=store.tree(head),
+        head_tree=tree,
         commits=tuple(picked),
         changes=store.changes(base, head),
-        conflicts=tuple(Conflict(path=path, kind=kind) for path, kind in attempt.unmerged),
+        conflicts=tuple(ConflictRecord(path=clash.path, kind=clash.kind) for clash in last.real),
         others=others,
     )
-    return _result(ctx, store, record, attempt)
+    return _result(ctx, store, record, last)
 
 
 def _resolve(ctx: Context, store: Store, source: Source, name: str) -> tuple[CommitInfo, bool]:
     """The commit that the plan names, and whether the repository says that it is a reconstruction."""
-    if sha := store.resolve(name):
-        info = store.commit(sha)
-        return info, RECONSTRUCTS in info.message
-    head = source.pull_head(ctx.plan.upstream.pull)
-    for sha in store.commits_between(source.branch(ctx.settings.branch), head) if head else ():
-        info = store.commit(sha)
-        if any(line.split() == [RECONSTRUCTS, name] for line in info.message.splitlines()):
-            return info, True
+    pull = ctx.plan.upstream.pull
+    if sha := store.resolve(name) or find_reconstruction(store, source, pull, name):
+        commit = store.commit(sha)
+        return commit, bool(read_reconstructed(commit))
     raise PlanError(
         f"{source.name}: there is no commit {name}",
-        why=f"the repository has neither that object nor a reconstruction of it on refs/pull/{ctx.plan.upstream.pull}/head",
-        next_step=f"fetch it there: git fetch https://github.com/{ctx.plan.upstream.repo} pull/{ctx.plan.upstream.pull}/head:refs/pull/{ctx.plan.upstream.pull}/head",
+        why=f"the repository has neither that object nor a reconstruction of it on refs/pull/{pull}/head",
+        next_step=f"fetch it there: git fetch https://github.com/{ctx.plan.upstream.repo} pull/{ctx.plan.upstream.pull}/head:refs/pull/{pull}/head",
     )
 
 
 def _pick_all(
-    ctx: Context, store: Store, tree: Worktree, wanted: list[tuple[str, CommitInfo, bool]]
-) -> tuple[list[PickedCommit], PickAttempt]:
+    ctx: Context, simulator: Simulator, wanted: list[tuple[str, CommitInfo, bool]], base: str
+) -> tuple[list[PickedCommit], Simulation, str]:
+    """Pick until one does not land; return what became of each, the last result, and the last commit of ours."""
     drop = dropper(ctx.plan.pick.drop)
     picked: list[PickedCommit] = []
-    attempt = PickAttempt(dropped=(), unmerged=())
-    for name, info, reconstructed in wanted:
-        ctx.say(f"picking {name}: {info.subject}")
-        outcome, landed, attempt = _pick_one(ctx, store, tree, info, drop)
+    last, head = Simulation(landing=PickOutcome.EMPTY), base
+    for name, commit, reconstructed in wanted:
+        ctx.say(f"picking {name}: {commit.subject}")
+        last, landed = _pick_one(ctx, simulator, commit, head, drop)
         picked.append(
             PickedCommit(
                 wanted=name,
-                source=info.sha,
+                source=commit.sha,
                 landed=landed,
-                subject=info.subject,
-                author=info.author,
-                outcome=outcome,  # type: ignore[arg-type] # one of the literals by construction
-                dropped=attempt.dropped,
+                subject=commit.subject,
+                author=commit.author,
+                outcome=last.landing,
+                dropped=last.dropped if last.tree else (),
                 reconstructed=reconstructed,
             )
         )
-        if outcome in {"conflict", "merge-commit"}:
+        if last.tree is None:
             break
-    return picked, attempt
+        head = landed or head
+    return picked, last, head
 
 
 def _pick_one(
-    ctx: Context, store: Store, tree: Worktree, info: CommitInfo, drop: Callable[[str], bool]
-) -> tuple[str, str | None, PickAttempt]:
-    if len(info.parents) > 1 and ctx.plan.pick.mainline is None:
-        return "merge-commit", None, PickAttempt(dropped=(), unmerged=())
-    for parent in info.parents:
-        _need_parent(store, info, parent)
-    before = tree.head()
-    mainline = ctx.plan.pick.mainline if len(info.parents) > 1 else None
-    attempt = tree.cherry_pick(info.sha, drop=drop, signoff=ctx.settings.signoff, mainline=mainline)
-    if attempt.unmerged:
-        return "conflict", None, attempt
-    if store.tree(tree.head()) == store.tree(before):
-        tree.reset(before)
-        return ("empty" if _is_empty(store, info, drop) else "already-there"), None, attempt
-    return ("clean-after-drops" if attempt.dropped else "clean"), tree.head(), attempt
-
-
-def _need_parent(store: Store, info: CommitInfo, parent: str) -> None:
-    """A pick without the commit's parent would be a false conflict over every line of the file."""
-    if info.sha in store.boundary() or not store.has(parent):
+    ctx: Context, simulator: Simulator, commit: CommitInfo, head: str, drop: Drop
+) -> tuple[Simulation, str | None]:
+    """Pick onto a commit of ours; return the result and the commit that it made, if any."""
+    mainline = ctx.plan.pick.mainline if len(commit.parents) > 1 else None
+    pick = simulator.pick(commit.sha, simulator.tree(head), drop=drop, mainline=mainline)
+    if pick.landing is PickOutcome.UNKNOWN:
         raise HostError(
-            f"{info.sha[:12]}: its parent {parent[:12]} is not in the repository",
-            why="the clone is shallow or incomplete, so the change of this commit cannot be told",
+            f"{commit.sha[:12]}: this commit cannot be picked",
+            why=pick.why,
             next_step="complete the clone (`git fetch --unshallow`, or `git fetch --deepen=50`) and run again",
         )
+    if pick.tree is None or pick.tree == simulator.tree(head):
+        return pick, None
+    signoff = ctx.settings.signoff
+    return pick, write_pick(
+        simulator.store, commit.sha, tree=pick.tree, parent=head, signoff=signoff, mainline=mainline
+    )
 
 
-def _is_empty(store: Store, info: CommitInfo, drop: Callable[[str], bool]) -> bool:
-    """Whether the commit itself changes nothing outside the dropped paths."""
-    parent = info.parents[0] if info.parents else store.git("hash-object", "-t", "tree", "--stdin").text.strip()
-    return all(drop(change.path) for change in store.changes(parent, info.sha))
-
-
-def _result(ctx: Context, store: Store, record: PickRecord, attempt: PickAttempt) -> StageResult:
-    command = f"git cherry-pick -x {' '.join(each.source[:12] for each in record.commits)} on {record.base[:12]}"
+def _result(ctx: Context, store: Store, record: PickRecord, last: Simulation) -> StageResult:
+    command = f"git cherry-pick -x {' '.join(commit.source[:12] for commit in record.commits)} on {record.base[:12]}"
     evidence = [ctx.keep_record(record, claim=f"what became of each picked commit on {record.branch}", command=command)]
-    if attempt.conflict_text:
-        text = ctx.ledger.write_text(f"{NAME}/conflict.diff", attempt.conflict_text)
+    if record.conflicts:
+        text = ctx.ledger.write_text(f"{NAME}/conflict.diff", _show_conflicts(store, record, last))
         evidence.append(
             ctx.ledger.register_evidence(text, claim="the conflicting hunks, with the common base", command=command)
         )
-        return _stopped(record, tuple(evidence))
-    if any(each.outcome == "merge-commit" for each in record.commits):
+    if record.commits[-1].outcome in {PickOutcome.CONFLICT, PickOutcome.MERGE_COMMIT}:
         return _stopped(record, tuple(evidence))
     store.set_ref("base", record.base)
     store.set_ref("pick", record.head)
@@ -168,15 +152,23 @@ def _result(ctx: Context, store: Store, record: PickRecord, attempt: PickAttempt
     return _landed(record, (*evidence, *_upstream(ctx, store, record)))
 
 
+def _show_conflicts(store: Store, record: PickRecord, last: Simulation) -> str:
+    """Return the files in conflict, with their markers, as a diff against what the branch has."""
+    text = store.diff(record.head_tree, str(last.marked), [clash.path for clash in last.real])
+    ours, theirs = last.labels
+    commit = record.commits[-1]
+    return text.replace(ours, record.branch).replace(theirs, f"{commit.source[:12]} ({commit.subject})")
+
+
 def _upstream(ctx: Context, store: Store, record: PickRecord) -> tuple[Evidence, ...]:
     """The source commits as they are upstream, to lay beside what landed. A merge commit is no mail: it is left out."""
-    named = {each.source: store.commit(each.source).parents for each in record.commits}
-    mails = [store.patch(parents[0], sha) for sha, parents in named.items() if len(parents) == 1]
+    parents = {commit.source: store.commit(commit.source).parents for commit in record.commits}
+    mails = [store.patch(before[0], sha) for sha, before in parents.items() if len(before) == 1]
     if not mails:
         return ()
     file = ctx.ledger.folder / NAME / UPSTREAM_FILE
     file.write_bytes(b"".join(mails))
-    command = " && ".join(f"git format-patch --stdout -1 {sha[:12]}" for sha in named)
+    command = " && ".join(f"git format-patch --stdout -1 {sha[:12]}" for sha in parents)
     return (
         ctx.ledger.register_evidence(file, claim="the commits as they are upstream, drops included", command=command),
     )
@@ -184,7 +176,7 @@ def _upstream(ctx: Context, store: Store, record: PickRecord) -> tuple[Evidence,
 
 def _stopped(record: PickRecord, evidence: tuple[Evidence, ...]) -> StageResult:
     last = record.commits[-1]
-    if last.outcome == "merge-commit":
+    if last.outcome is PickOutcome.MERGE_COMMIT:
         sentence = f"{last.wanted} is a merge commit: say which parent is the main line with [pick] mainline, or pick its parts"
     else:
         listed = "; ".join(f"{each.path} ({each.kind})" for each in record.conflicts)

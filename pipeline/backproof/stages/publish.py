@@ -25,7 +25,7 @@ REUSABLE = False
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Options:
+class PublishOptions:
     """What was prepared, and who posts it."""
 
     client: GitHubClient
@@ -37,7 +37,7 @@ def inputs(ctx: Context) -> Mapping[str, Any]:
 
 
 def run(ctx: Context) -> StageResult:
-    options = ctx.read_options(Options)
+    options = ctx.read_options(PublishOptions)
     record = post_comment(options.client, options.prepared)
     claim = f"the comment was {record.action} at {record.url}"
     evidence = ctx.keep_record(record, claim=claim, command="backproof publish --publish")

@@ -34,7 +34,7 @@ REUSABLE = True
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Options:
+class ServeOptions:
     """The options of the command line; `changes` are laid over each [[serve]] of the plan."""
 
     only: str | None = None
@@ -46,7 +46,7 @@ class Options:
 
 
 def inputs(ctx: Context) -> Mapping[str, Any]:
-    options = ctx.read_options(Options)
+    options = ctx.read_options(ServeOptions)
     picked = ctx.require_record(PickRecord)
     fixed = ctx.require_record(FixupRecord)
     installed = ctx.require_record(InstallRecord)
@@ -63,7 +63,7 @@ def inputs(ctx: Context) -> Mapping[str, Any]:
 
 
 def run(ctx: Context) -> StageResult:
-    options = ctx.read_options(Options)
+    options = ctx.read_options(ServeOptions)
     device = devices.get_device(ctx.settings.device)
     env = {**ctx.plan.baseline.environment, **ctx.plan.verify.service.env}
     with device.open_session(Path(ctx.settings.python), ctx.ledger.stage_folder(NAME), env) as session:
@@ -81,7 +81,7 @@ def _choose_tables(ctx: Context) -> tuple[Serve, ...]:
     Raises:
         PlanError: there is none.
     """
-    options = ctx.read_options(Options)
+    options = ctx.read_options(ServeOptions)
     tables = tuple(serve for serve in ctx.plan.serve if options.only in {None, serve.id})
     if not tables:
         raise PlanError(

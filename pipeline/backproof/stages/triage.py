@@ -1,4 +1,4 @@
-"""Names what failed first on `base` from the device's own logs, and compares it with what the plan expects."""
+"""Find the first fault on `base` in the device's own logs, and compare it with the plan."""
 
 from __future__ import annotations
 
@@ -39,12 +39,12 @@ def run(ctx: Context) -> StageResult:
         return _skip_stage("the plan expects no first fault")
     if not _find_files(ctx):
         return _skip_stage(f"the device {ctx.settings.device} wrote no logs: there is no first fault to compare")
-    found = triage(_find_folders(ctx))
-    return _make_result(ctx, found)
+    result = triage(_find_folders(ctx))
+    return _make_result(ctx, result)
 
 
 def _find_folders(ctx: Context) -> list[Path]:
-    """The newest log folder of each process on `base`."""
+    """Return the newest log folder of each process on `base`."""
     latest: dict[str, tuple[int, Path]] = {}
     for path in (ctx.ledger.folder / ctx.registry.name_of(ValidateRecord) / Arm.BASE.value).glob("*.logs.*"):
         if match := _LOGS.fullmatch(path.name):
@@ -54,36 +54,36 @@ def _find_folders(ctx: Context) -> list[Path]:
 
 
 def _find_files(ctx: Context) -> list[Path]:
-    found = (path for folder in _find_folders(ctx) for path in folder.rglob("*"))
-    return sorted(path for path in found if path.is_file() and not path.is_symlink())
+    paths = (path for folder in _find_folders(ctx) for path in folder.rglob("*"))
+    return sorted(path for path in paths if path.is_file() and not path.is_symlink())
 
 
 def _skip_stage(why: str) -> StageResult:
     return StageResult(stage=NAME, outcome=Outcome.SKIP, sentence=why)
 
 
-def _make_result(ctx: Context, found: TriageResult) -> StageResult:
+def _make_result(ctx: Context, result: TriageResult) -> StageResult:
     command = (
         f"backproof triage {' '.join(str(folder.relative_to(ctx.ledger.folder)) for folder in _find_folders(ctx))}"
     )
     evidence = (
-        ctx.keep_record(found, claim="what failed first on base", command=command),
+        ctx.keep_record(result, claim="what failed first on base", command=command),
         ctx.ledger.register_evidence(
-            ctx.ledger.write_text(f"{NAME}/triage.md", markdown.render_markdown(found)),
+            ctx.ledger.write_text(f"{NAME}/triage.md", markdown.render_markdown(result)),
             claim="the same for people",
             command=command,
         ),
     )
-    outcome, sentence = judge_kind(found, kind=ctx.plan.triage.kind if ctx.plan.triage else "")
-    where = f"{found.first_fault.file}:{found.first_fault.line}" if found.first_fault else ""
-    finding = Finding(severity="note", text=found.verdict, where=where)
+    outcome, sentence = judge_kind(result, kind=ctx.plan.triage.kind if ctx.plan.triage else "")
+    where = f"{result.first_fault.file}:{result.first_fault.line}" if result.first_fault else ""
+    finding = Finding(severity="note", text=result.verdict, where=where)
     return StageResult(stage=NAME, outcome=outcome, sentence=sentence, evidence=evidence, findings=(finding,))
 
 
-def judge_kind(found: TriageResult, *, kind: str) -> tuple[Outcome, str]:
-    """The fault of the plan was reproduced on base, or we cannot say that it was."""
-    if found.first_fault is None:
+def judge_kind(result: TriageResult, *, kind: str) -> tuple[Outcome, str]:
+    """Pass if base showed the fault of the plan; otherwise the result is inconclusive."""
+    if result.first_fault is None:
         return Outcome.INCONCLUSIVE, f"base shows no first fault, the plan expects {kind}: not reproduced"
-    if found.first_fault.kind != kind:
-        return Outcome.INCONCLUSIVE, f"base failed first with {found.first_fault.kind}, the plan expects {kind}"
+    if result.first_fault.kind != kind:
+        return Outcome.INCONCLUSIVE, f"base failed first with {result.first_fault.kind}, the plan expects {kind}"
     return Outcome.PASS, f"base failed first with {kind}, as the plan expects"

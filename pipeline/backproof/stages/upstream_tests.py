@@ -154,4 +154,4 @@ def _keep_result(ctx: Context, record: UpstreamRecord) -> StageResult:
 def _build_finding(test: Compared) -> Finding:
     if test.verdict == "regression":
         return Finding(severity="fail", text=test.sentence)
-    return Finding(severity="note" if test.verdict == "mended" else "warning", text=test.sentence)
+    return Finding(severity="note" if test.verdict == "mended" or not test.counts else "warning", text=test.sentence)

@@ -18,7 +18,7 @@ _LIBRARIES = 400
 """Shared objects of one package that are hashed at most."""
 
 
-def main(arguments: list[str]) -> int:
+def print_versions(arguments: list[str]) -> int:
     nonce, *wanted = arguments
     # A script's folder is put first on the path; the service would not have it.
     sys.path[:] = [item for item in sys.path if not item or Path(item).resolve() != Path(__file__).resolve().parent]
@@ -64,4 +64,4 @@ def _hash_file(paths: list[Path]) -> str:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(print_versions(sys.argv[1:]))

@@ -56,7 +56,7 @@ def interpreter() -> dict[str, Any]:
     }
 
 
-def main() -> None:
+def print_probe() -> None:
     marker = sys.argv[1]
     sibling("probe_cache")
     sibling("probe_reasons")
@@ -76,4 +76,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    print_probe()

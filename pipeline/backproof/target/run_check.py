@@ -18,7 +18,7 @@ def _own_folder_last() -> None:
     sys.path.append(str(_HERE))
 
 
-def main(arguments: list[str]) -> int:
+def run_request(arguments: list[str]) -> int:
     sys.dont_write_bytecode = True  # the target's folders stay as they were
     _own_folder_last()
     from backproof_target.batch import die_with_caller
@@ -53,4 +53,4 @@ def _run_several(path: Path) -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(run_request(sys.argv[1:]))

@@ -16,6 +16,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from backproof_target.raised import describe_raised  # the script's own folder is taken off the path later
+
 
 class Events:
     """A pytest plugin that puts down each start and each end."""
@@ -25,9 +27,14 @@ class Events:
         self.nonce = nonce
         self.watched = set(watched)
         self.seen: set[str] = set()
+        self.raised: dict[str, list[dict[str, Any]]] = {}
 
     def put(self, **facts: Any) -> None:
         os.write(self.handle, f"{json.dumps({'nonce': self.nonce, **facts})}\n".encode())
+
+    def pytest_collectreport(self, report: Any) -> None:
+        if report.failed:
+            self.put(event="uncollected", test=report.nodeid, message=str(report.longrepr)[-1000:])
 
     def pytest_collection_finish(self, session: Any) -> None:
         self.put(event="collected", tests=[item.nodeid for item in session.items])
@@ -35,10 +42,15 @@ class Events:
     def pytest_runtest_logstart(self, nodeid: str) -> None:
         self.put(event="start", test=nodeid)
 
+    def pytest_runtest_makereport(self, item: Any, call: Any) -> None:
+        """Describe the exception before the report is made, which has its text only. pytest makes that: None is returned."""
+        self.raised[item.nodeid] = describe_raised(call.excinfo.value if call.excinfo is not None else None)
+
     def pytest_runtest_logreport(self, report: Any) -> None:
         text = str(report.longrepr)[-1000:] if report.failed else ""
         facts = {"when": report.when, "outcome": report.outcome, "seconds": report.duration, "message": text}
-        self.put(event="report", test=report.nodeid, **facts)
+        raised = self.raised.pop(report.nodeid, []) if report.failed else []
+        self.put(event="report", test=report.nodeid, raised=raised, **facts)
 
     def pytest_runtest_logfinish(self, nodeid: str) -> None:
         self.loaded()
@@ -59,7 +71,7 @@ def die_with_caller() -> None:
         ctypes.CDLL(None).prctl(1, signal.SIGKILL, 0, 0, 0)
 
 
-def main(arguments: list[str]) -> int:
+def run_tests(arguments: list[str]) -> int:
     sys.dont_write_bytecode = True
     die_with_caller()
     request = json.loads(Path(arguments[0]).read_text(encoding="utf-8"))
@@ -78,4 +90,4 @@ def main(arguments: list[str]) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(run_tests(sys.argv[1:]))

@@ -1,4 +1,4 @@
-"""Chooses the first fault: the earliest thing that can be a cause, not the earliest line and not the loudest.
+"""Choose the first fault: the earliest thing that can be a cause, not the earliest line and not the loudest.
 
 The earliest ERROR by clock is wrong in four known ways: noise, pointers, an earlier process on the same chip, and
 timeouts that are written when they expire (docs/triage.md, "How the first fault is chosen").
@@ -27,7 +27,7 @@ _ALIVE: Final = 10 * SECOND
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Choice:
-    """The first fault, or None. `survived` holds why a candidate was not the cause."""
+    """The first fault, or None. `survived` holds the reason for each candidate that was not the cause."""
 
     fault: Event | None
     confidence: Confidence
@@ -44,7 +44,7 @@ class SignsOfLife:
 
 
 def choose_fault(world: World, book: RuleBook, signs: SignsOfLife) -> Choice:
-    """Walks down the ladder: first faults, details of one, waits that ran out, and last what no rule knows."""
+    """Try in turn: first faults, their details, waits that ran out, and last the errors that no rule knows."""
     survived = _find_survived(world, book, signs)
     causes = [event for event in world.events if event.role == "first-fault" and event not in survived]
     causes = _keep_last_session(world, causes, survived)
@@ -53,9 +53,9 @@ def choose_fault(world: World, book: RuleBook, signs: SignsOfLife) -> Choice:
             min(causes, key=_rank_event), "medium", "the earliest report of a fault that nothing survived", survived
         )
     for role, confidence, why in _LADDER:
-        found = [event for event in world.events if role(event, world) and event not in survived]
-        if found:
-            return _make_choice(min(found, key=_rank_event), confidence, why, survived)
+        candidates = [event for event in world.events if role(event, world) and event not in survived]
+        if candidates:
+            return _make_choice(min(candidates, key=_rank_event), confidence, why, survived)
     return Choice(fault=None, confidence="none", why=(), survived=survived)
 
 
@@ -69,7 +69,7 @@ def _make_choice(event: Event, confidence: Confidence, why: str, survived: dict[
 
 
 def _rank_event(event: Event) -> tuple[bool, int, bool, int, int, int]:
-    """Time first; what has no clock after what has one, and by weight."""
+    """Return the sort key: records with a clock first, by time, then by weight."""
     weight = -(event.rule.weight if event.rule else 0)
     return (*_get_start(event), event.entry.form == "text", weight, *event.place)
 
@@ -87,8 +87,8 @@ def _is_wait(event: Event, _: World) -> bool:
 
 
 def _is_unknown_cause(event: Event, world: World) -> bool:
-    """An error that no rule knows, before the first secondary error of a failure."""
-    secondary = [each for each in world.events if each.role in {"secondary", "pointer"}]
+    """Tell an error that no rule knows and that comes before the first secondary error of a failure."""
+    secondary = [other for other in world.events if other.role in {"secondary", "pointer"}]
     if event.role != "unknown" or not secondary:
         return False
     first = min(secondary, key=_rank_event)
@@ -103,16 +103,16 @@ _LADDER: Final[tuple[tuple[Callable[[Event, World], bool], Confidence, str], ...
 
 
 def _find_survived(world: World, book: RuleBook, signs: SignsOfLife) -> dict[Event, str]:
-    """Errors after which the process demonstrably went on, with the sign of life for each."""
+    """Return the errors after which the process demonstrably went on, with the sign of life for each."""
     soft = [event for event in world.events if event.role in {"first-fault", "detail"} and _is_soft(event, book)]
     hard = [event for event in world.events if event.role == "first-fault" and not _is_soft(event, book)]
     secondary = _group_times(event for event in world.events if event.role == "secondary")
-    found: dict[Event, str] = {}
+    signs_by_event: dict[Event, str] = {}
     for event in soft:
         reason = _find_sign_of_life(event, hard, secondary.get(event.process, []), world, signs)
         if reason:
-            found[event] = reason
-    return found
+            signs_by_event[event] = reason
+    return signs_by_event
 
 
 def _is_soft(event: Event, book: RuleBook) -> bool:
@@ -121,11 +121,11 @@ def _is_soft(event: Event, book: RuleBook) -> bool:
 
 
 def _group_times(events: Iterable[Event]) -> dict[Process, list[int]]:
-    found: dict[Process, list[int]] = {}
+    times_by_process: dict[Process, list[int]] = {}
     for event in events:
         if event.time is not None:
-            found.setdefault(event.process, []).append(event.time)
-    return {process: sorted(times) for process, times in found.items()}
+            times_by_process.setdefault(event.process, []).append(event.time)
+    return {process: sorted(times) for process, times in times_by_process.items()}
 
 
 def _find_sign_of_life(
@@ -143,7 +143,7 @@ def _find_sign_of_life(
 
 
 def _find_later_activity(process: Process, at: int, world: World, signs: SignsOfLife) -> str | None:
-    """What shows that the server or the process lived after `at`."""
+    """Return the evidence that the server or the process lived after `at`."""
     if any(mark > at + _AT_ONCE for mark in signs.healthy):
         return "the server became healthy afterwards"
     if any(load > at + _AT_ONCE for load in signs.loads):
@@ -155,24 +155,24 @@ def _find_later_activity(process: Process, at: int, world: World, signs: SignsOf
 
 
 def _keep_last_session(world: World, causes: list[Event], survived: dict[Event, str]) -> list[Event]:
-    """Tells a fault of an earlier process apart from one of the last run.
+    """Set aside the faults of processes that had ended before the last run.
 
-    A later run that fails by itself is asked about, not the one before. A later run that fails at once, on the chip
+    A later run that fails by itself is the one in question, not the one before. A later run that fails at once, on the chip
     where the earlier one faulted, is its victim: the chip stays broken until it is reset (hw-native-sys/simpler#890,
     #2395).
     """
     late = [event for event in causes if _starts_after(world, event, causes)]
-    own = [event for event in late if not _is_victim(world, event, causes)]
-    if not own:
+    independent = [event for event in late if not _is_victim(world, event, causes)]
+    if not independent:
         return causes
-    start = min(born for event in own if (born := _get_creation(world, event)) is not None)
-    kept = []
+    start = min(born for event in independent if (born := _get_creation(world, event)) is not None)
+    remaining = []
     for event in causes:
-        if _ended_before(world, event, start) and event not in own:
+        if _ended_before(world, event, start) and event not in independent:
             survived[event] = "a fault of an earlier process, which had ended before this run began"
         else:
-            kept.append(event)
-    return kept
+            remaining.append(event)
+    return remaining
 
 
 def _get_creation(world: World, event: Event) -> int | None:

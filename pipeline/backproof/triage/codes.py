@@ -1,4 +1,4 @@
-"""Decodes the numbers of the Ascend stack. The tables are data: codes.toml, each with the source of its numbers."""
+"""Decode the numbers of the Ascend stack. The tables are data: codes.toml, each with the source of its numbers."""
 
 from __future__ import annotations
 
@@ -40,35 +40,35 @@ def load_tables() -> Mapping[str, CodeTable]:
 
 
 def normalize_code(code: str) -> str:
-    """`0x07150050` and `0X7150050` are one key."""
+    """Return the key of a code: `0x07150050` and `0X7150050` are the same."""
     return hex(int(code, 16)) if code.lower().startswith("0x") else code
 
 
 def decode_code(table: str, code: str) -> Code:
-    """What a number means; an empty meaning when the table does not have it."""
-    found = load_tables()[table]
+    """Return the meaning of a number, empty when the table does not have it."""
+    numbering = load_tables()[table]
     key = normalize_code(code)
-    return Code(table=table, code=key, meaning=found.entries.get(key, ""), source=found.source)
+    return Code(table=table, code=key, meaning=numbering.entries.get(key, ""), source=numbering.source)
 
 
 def find_aicore_kind(code: str) -> str | None:
-    """The first-fault kind that an AI Core error code means, if it means a precise one."""
+    """Return the first-fault kind that an AI Core error code means, if it means a precise one."""
     return load_tables()["aicore_kind"].entries.get(normalize_code(code))
 
 
 def find_ts_kind(code: str | None) -> str | None:
-    """The first-fault kind that a TS code means, if it means a precise one."""
+    """Return the first-fault kind that a TS code means, if it means a precise one."""
     return load_tables()["ts_kind"].entries.get(normalize_code(code)) if code else None
 
 
 def find_codes(subject: str) -> list[Code]:
-    """All numbers of a line that a table knows, in the order of the chain: TS, inner, ACL, alarm."""
-    found = [decode_code(table, hit) for table, pattern in _SEEN for hit in pattern.findall(subject)]
-    return [code for code in found if code.meaning or code.table in {"acl", "alarm_code"}]
+    """Return all numbers of a line that a table knows, in the order of the chain: TS, inner, ACL, alarm."""
+    codes = [decode_code(table, hit) for table, pattern in _SEEN for hit in pattern.findall(subject)]
+    return [code for code in codes if code.meaning or code.table in {"acl", "alarm_code"}]
 
 
 def build_chain(codes: Iterable[Code]) -> list[Code]:
-    """TS code, inner code, ACL code: as seen, completed by the maps of the runtime where a link is missing."""
+    """Return TS code, inner code and ACL code: as seen, completed by the maps of the runtime where a link is missing."""
     first: dict[str, Code] = {}
     for code in codes:
         if code.table in {"ts", "inner", "acl"}:
@@ -78,8 +78,8 @@ def build_chain(codes: Iterable[Code]) -> list[Code]:
     return [first[table] for table in ("ts", "inner", "acl") if table in first]
 
 
-def _complete_chain(first: dict[str, Code], known: str, table: str, missing: str) -> None:
-    if known in first and missing not in first:
-        found = load_tables()[table].entries.get(first[known].code)
-        if found:
-            first[missing] = decode_code(missing, found)
+def _complete_chain(first: dict[str, Code], given: str, table: str, missing: str) -> None:
+    if given in first and missing not in first:
+        code = load_tables()[table].entries.get(first[given].code)
+        if code:
+            first[missing] = decode_code(missing, code)

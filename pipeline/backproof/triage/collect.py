@@ -1,4 +1,4 @@
-"""Turns lines into a bounded summary of records, whatever the input: some are kept, all are counted."""
+"""Turn lines into a bounded summary of records, whatever the input: some are kept, all are counted."""
 
 from __future__ import annotations
 
@@ -49,11 +49,11 @@ class LogRecord:
 
 @dataclass(slots=True)
 class FileSummary:
-    """What one range gave: kept records and counts of all. Bounded, whatever the input."""
+    """The kept records of one range and counts of all. Bounded, whatever the input."""
 
     source: int
     entries: list[LogRecord] = field(default_factory=list)
-    kept: Counter[int] = field(default_factory=Counter)
+    matched: Counter[int] = field(default_factory=Counter)
     roles: Counter[str] = field(default_factory=Counter)
     errors: Counter[int | None] = field(default_factory=Counter)
     shapes: Counter[str] = field(default_factory=Counter)
@@ -68,7 +68,7 @@ class FileSummary:
 
 @dataclass(slots=True, kw_only=True)
 class RepeatedLine:
-    """A line without its time: what it is, and how often it came again after enough of its rule were kept."""
+    """A line without its time, and how often it came again after enough of its rule were kept."""
 
     rule: int
     pid: int | None
@@ -80,24 +80,24 @@ class RepeatedLine:
     line: int = 0
 
     def count_again(self, raw: bytes, offset: int, line: int) -> None:
-        """Once more; the last one is kept as it was."""
+        """Count the line once more, and keep its last occurrence."""
         self.again += 1
         self.raw, self.offset, self.line = raw, offset, line
 
 
 def strip_time(raw: bytes) -> bytes:
-    """A plog record without its stamp of 27 characters and a blank; empty for anything else."""
+    """Return a plog record without its stamp of 27 characters and a blank; empty for anything else."""
     at = raw.find(b"):2", 0, 64)
     return raw[:at] + raw[at + 29 :] if at > 0 else b""
 
 
 def _make_shape(subject: str) -> str:
-    """A record without its numbers."""
+    """Return a record without its numbers."""
     return subject[:160].translate(_DIGITS)
 
 
 class LineReader:
-    """Turns lines into the records of a summary; remembers the exception text it is in and the last time it saw."""
+    """Reads lines into a summary; remembers the exception text it is in and the last time stamp."""
 
     def __init__(self, source: int, book: RuleBook, keep: int) -> None:
         self.summary = FileSummary(source=source)
@@ -106,38 +106,38 @@ class LineReader:
         self._block = -1
         self._bare = False
         self._stamp: Stamp | None = None
-        self.known: dict[bytes, RepeatedLine] = {}
+        self.repeated: dict[bytes, RepeatedLine] = {}
         self._late: dict[int, deque[tuple[int, int, bytes]]] = {}
 
     def read_line(self, raw: bytes, offset: int, line: int) -> None:
-        """One physical line, without a bound on what it may hold."""
+        """Read one physical line of any content."""
         key = strip_time(raw)
-        known = self.known.get(key) if key else None
-        if known is not None and known.enough:
-            known.count_again(raw, offset, line)
+        repeated = self.repeated.get(key) if key else None
+        if repeated is not None and repeated.enough:
+            repeated.count_again(raw, offset, line)
             self._block = -1
             return
-        found = line_header.read_heads(raw)
-        for head in found:
+        heads = line_header.read_heads(raw)
+        for head in heads:
             self._read_head(head, raw, offset, line)
-        if key and len(found) == 1 and found[0].form == "plog" and found[0].is_error:
-            self._learn_line(key, found[0], known)
+        if key and len(heads) == 1 and heads[0].form == "plog" and heads[0].is_error:
+            self._learn_line(key, heads[0], repeated)
 
-    def _learn_line(self, key: bytes, head: Head, known: RepeatedLine | None) -> None:
-        """Remembers a line without its time: once enough of its rule are kept, more of the same are only counted."""
-        if known is None and len(self.known) < _SHAPES:
-            known = self.known[key] = RepeatedLine(
+    def _learn_line(self, key: bytes, head: Head, repeated: RepeatedLine | None) -> None:
+        """Remember a line without its time: once enough of its rule are kept, more of the same are only counted."""
+        if repeated is None and len(self.repeated) < _SHAPES:
+            repeated = self.repeated[key] = RepeatedLine(
                 rule=self._book.match_head(head), pid=head.pid, shape=_make_shape(head.subject)
             )
-        if known is not None:
-            known.enough = self.summary.kept[known.rule] >= self._keep_up_to
+        if repeated is not None:
+            repeated.enough = self.summary.matched[repeated.rule] >= self._keep_up_to
 
     def finish_summary(self) -> FileSummary:
-        """The summary, its records in the order of the file."""
+        """Return the summary, its records in the order of the file."""
         self._block = -1
-        for known in self.known.values():
-            if known.again:
-                self._count_repeats(known)
+        for repeated in self.repeated.values():
+            if repeated.again:
+                self._count_repeats(repeated)
         for rule, late in self._late.items():
             for offset, line, raw in late:
                 again = [head for head in line_header.read_heads(raw) if self._book.match_head(head) == rule]
@@ -145,30 +145,30 @@ class LineReader:
         self.summary.entries.sort(key=lambda entry: entry.offset)
         return self.summary
 
-    def _count_repeats(self, known: RepeatedLine) -> None:
+    def _count_repeats(self, repeated: RepeatedLine) -> None:
         summary = self.summary
-        summary.roles[self._get_role(known.rule)] += known.again
-        summary.errors[known.pid] += known.again
-        if known.shape in summary.shapes:
-            summary.shapes[known.shape] += known.again
-        self._keep_late(known.rule, known.raw, known.offset, known.line)
+        summary.roles[self._get_role(repeated.rule)] += repeated.again
+        summary.errors[repeated.pid] += repeated.again
+        if repeated.shape in summary.shapes:
+            summary.shapes[repeated.shape] += repeated.again
+        self._keep_late(repeated.rule, repeated.raw, repeated.offset, repeated.line)
 
     def _keep_late(self, rule: int, raw: bytes, offset: int, line: int) -> None:
-        """Keeps the last lines of a rule: a fault may be the last of a thousand harmless lines that look like it."""
+        """Keep the last lines of a rule: a fault may be the last of a thousand harmless lines that look like it."""
         late = self._late.get(rule)
         if late is None:
             late = self._late[rule] = deque(maxlen=self._keep_up_to)
         late.append((offset, line, raw))
 
     def read_introduction(self, raw: bytes) -> None:
-        """A line at the start of a large file: who the process is and when it began, nothing else."""
+        """Read from a line at the start of a large file who the process is and when it began, nothing else."""
         for head in line_header.read_heads(raw):
             self.summary.first = self.summary.first or head.stamp
-            if (found := correlate.find_link(head)) is not None:
-                self.summary.links.append(found)
+            if (link := correlate.find_link(head)) is not None:
+                self.summary.links.append(link)
 
     def read_last_line(self, raw: bytes) -> None:
-        """The last line of a file of which not every line is read: its time says how long the process lived."""
+        """Read the last line of a file of which not every line is read: its time says how long the process lived."""
         for head in line_header.read_heads(raw):
             self.summary.last = head.stamp or self.summary.last
 
@@ -197,7 +197,7 @@ class LineReader:
             self.summary.shapes[shape] += 1
 
     def _read_context(self, head: Head, offset: int) -> None:
-        """Lines that say who a process is, how the server fared, when the kernel booted."""
+        """Read the lines that say who a process is, how the server fared, when the kernel booted."""
         summary = self.summary
         if head.form == "text":
             self._read_server(head, offset)
@@ -209,8 +209,8 @@ class LineReader:
             )
             if anchor is not None:
                 summary.anchors.append(anchor)
-        elif len(summary.links) < MANY and (found := correlate.find_link(head)) is not None:
-            summary.links.append(found)
+        elif len(summary.links) < MANY and (link := correlate.find_link(head)) is not None:
+            summary.links.append(link)
 
     def _read_server(self, head: Head, offset: int) -> None:
         summary = self.summary
@@ -222,7 +222,7 @@ class LineReader:
             summary.marks.append(mark)
 
     def _follow_block(self, head: Head, offset: int) -> bool:
-        """Keeps track of the exception text; says whether this line only continues it."""
+        """Keep track of the exception text; return True for a line that only continues it."""
         if head.form != "text":
             self._block = -1
             return False
@@ -247,14 +247,14 @@ class LineReader:
         summary.roles[role] += 1
         if role == "context":
             return
-        summary.kept[rule] += 1
-        if summary.kept[rule] <= self._keep_up_to:
+        summary.matched[rule] += 1
+        if summary.matched[rule] <= self._keep_up_to:
             summary.entries.append(self._make_record(head, rule, offset, line))
         elif head.form == "plog":
             self._keep_late(rule, raw, offset, line)
 
     def _make_record(self, head: Head, rule: int, offset: int, line: int) -> LogRecord:
-        own = head.stamp is not None and (self._block < 0 or bool(head.alarm))
+        is_own_stamp = head.stamp is not None and (self._block < 0 or bool(head.alarm))
         return LogRecord(
             source=self.summary.source,
             offset=offset,
@@ -265,7 +265,7 @@ class LineReader:
             rank=head.rank,
             device=head.device,
             stamp=head.stamp or self._stamp,
-            dated=own or (self._block < 0 and self._stamp is not None),
+            dated=is_own_stamp or (self._block < 0 and self._stamp is not None),
             block=self._block,
             prefixed=head.prefixed,
             subject=head.subject[:1200],

@@ -1,4 +1,4 @@
-"""Which of the five outcomes a triage has, and the words for one that has no first fault.
+"""The outcome of a triage, one of five, and the words for a result without a first fault.
 
 "No failure was found" is only said of logs that were read to their end and hold no error.
 """
@@ -37,9 +37,9 @@ class Conclusion:
 
 
 def draw_conclusion(
-    found: LogFiles, world: World, choice: Choice, book: RuleBook, locate: Callable[[Event], tuple[str, int]]
+    files: LogFiles, world: World, choice: Choice, book: RuleBook, locate: Callable[[Event], tuple[str, int]]
 ) -> Conclusion:
-    """Say what the logs amount to.
+    """Conclude from everything that was read.
 
     Args:
         locate: file and line of a record.
@@ -51,9 +51,9 @@ def draw_conclusion(
     if earliest := _find_earliest(world, choice):
         file, line = locate(earliest)
         return _conclude_errors(_make_logged_error(earliest, file, line), choice.survived.get(earliest, ""))
-    if error := unruled.find_error(found, book, world.near):
+    if error := unruled.find_error(files, book, world.near):
         return _conclude_errors(error, "")
-    return _conclude_unread(found) if found.unread or not found.sources else _conclude_healthy(found)
+    return _conclude_unread(files) if files.unread or not files.sources else _conclude_healthy(files)
 
 
 def _conclude_secondary(world: World) -> Conclusion:
@@ -65,9 +65,9 @@ def _conclude_secondary(world: World) -> Conclusion:
 
 
 def _name_missing_ranks(world: World) -> str:
-    """Which ranks have no log here, as far as the ranks that have one tell."""
-    known = sorted({rank for rank in world.ranks.values() if rank < _MOST_RANKS})
-    missing = sorted(set(range(known[-1])) - set(known)) if known else []
+    """Name the ranks without a log, as far as the ranks that have one tell."""
+    present = sorted({rank for rank in world.ranks.values() if rank < _MOST_RANKS})
+    missing = sorted(set(range(present[-1])) - set(present)) if present else []
     if not missing:
         return ""
     listed = ", ".join(str(rank) for rank in missing[:16])
@@ -76,38 +76,38 @@ def _name_missing_ranks(world: World) -> str:
 
 
 def _conclude_errors(error: LoggedError, survived: str) -> Conclusion:
-    what = "errors that the run survived" if survived else "errors that no rule knows as a failure"
+    subject = "errors that the run survived" if survived else "errors that no rule knows as a failure"
     reason = f" ({survived})" if survived else ""
     return Conclusion(
         outcome="errors",
-        sentence=f"{what}; the earliest is {error.file}:{error.line}: {error.text}{reason}",
-        advice=f"Read it and what stands around it. {COLLECT}",
+        sentence=f"{subject}; the earliest is {error.file}:{error.line}: {error.text}{reason}",
+        advice=f"Read it and the lines around it. {COLLECT}",
         error=error,
     )
 
 
-def _conclude_unread(found: LogFiles) -> Conclusion:
+def _conclude_unread(files: LogFiles) -> Conclusion:
     read = (
-        f"no error in {format_count(len(found.sources), 'file')} that could be read"
-        if found.sources
+        f"no error in {format_count(len(files.sources), 'file')} that could be read"
+        if files.sources
         else "no log was read"
     )
-    reasons = found.unread or ["there is no log among these files"]
+    reasons = files.unread or ["there is no log among these files"]
     more = f" (and {len(reasons) - 1} more)" if len(reasons) > 1 else ""
     return Conclusion(
         outcome="unread",
-        sentence=f"it could not be told: {read}; {reasons[0]}{more}",
+        sentence=f"unknown: {read}; {reasons[0]}{more}",
         advice="Give what was not read in another form: plain text, gz, bz2, xz or tar, readable by this user.",
     )
 
 
-def _conclude_healthy(found: LogFiles) -> Conclusion:
-    count = format_count(len(found.sources), "file")
+def _conclude_healthy(files: LogFiles) -> Conclusion:
+    count = format_count(len(files.sources), "file")
     return Conclusion(outcome="healthy", sentence=f"no failure was found: {count}, read to the end, no error in them")
 
 
 def _find_earliest(world: World, choice: Choice) -> Event | None:
-    """The earliest error that no rule knows; where there is none, the earliest that was survived."""
+    """Return the earliest error that no rule knows; where there is none, the earliest that was survived."""
     errors = [event for event in world.events if event.role in {"unknown", "first-fault", "detail"}]
     unknown = [event for event in errors if event not in choice.survived]
     return min(unknown or errors, key=lambda event: (event.time is None, event.time or 0, event.place), default=None)

@@ -1,4 +1,4 @@
-"""Ties lines together: which rank and device a process is, what a status word points at, which fields a line names."""
+"""Tie lines together: the rank and device of a process, the target of a status word, the fields of a line."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ class ProcessLink:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LabelFacts:
-    """What the label of a file says: its host, the process that wrote it, a rank, a device."""
+    """The facts in the label of a file: its host, the process that wrote it, a rank, a device."""
 
     host: str
     pid: int | None
@@ -87,7 +87,7 @@ class StatusWord:
 
 
 def find_link(head: Head) -> ProcessLink | None:
-    """The rank and device of a process, when this line says so."""
+    """Return the rank and device of a process, when this line says so."""
     if head.pid is None or "[" not in head.subject:
         return None
     for pattern in _LINKS:
@@ -109,7 +109,7 @@ def _parse_number(text: str | None) -> int | None:
 @lru_cache(maxsize=4096)
 def read_label(label: str) -> LabelFacts:
     process, rank, device, host = (
-        each.search(label) for each in (_PROCESS_LABEL, _RANK_LABEL, _DEVICE_LABEL, _HOST_LABEL)
+        pattern.search(label) for pattern in (_PROCESS_LABEL, _RANK_LABEL, _DEVICE_LABEL, _HOST_LABEL)
     )
     return LabelFacts(
         host=host["host"] if host else "",
@@ -120,7 +120,7 @@ def read_label(label: str) -> LabelFacts:
 
 
 def find_creation(label: str) -> int | None:
-    """When a plog file was created (microseconds): its name holds YYYYMMDDHHMMSSmmm."""
+    """Return the time at which a plog file was created (microseconds): its name holds YYYYMMDDHHMMSSmmm."""
     hit = _PROCESS_LABEL.search(label)
     if hit is None or len(hit["ts"]) < 17:
         return None
@@ -130,13 +130,13 @@ def find_creation(label: str) -> int | None:
 
 
 def find_device(subject: str) -> int | None:
-    """The device that a line names; a chip and die are not one, see `chip`."""
+    """Return the device that a line names; a chip and die are not a device, see `find_chip`."""
     hit = _DEVICE.search(subject)
     return int(hit["device"]) if hit else None
 
 
 def find_chip(subject: str) -> int | None:
-    """Physical id from chip and die, two dies a chip only when a second die is named (A3)."""
+    """Return the physical id from chip and die, two dies a chip only when a second die is named (A3)."""
     hit = _CHIP.search(subject)
     if hit is None:
         return None
@@ -149,11 +149,11 @@ def find_task(subject: str) -> int | None:
 
 
 def find_kernel(subject: str) -> str | None:
-    """The kernel, AI CPU function or operator that a line names."""
+    """Return the kernel, AI CPU function or operator that a line names."""
     return next((hit["kernel"] for pattern in _KERNEL if (hit := pattern.search(subject))), None)
 
 
 def decode_status(status: str) -> StatusWord:
-    """Decodes `0x103a000c`."""
+    """Decode `0x103a000c`."""
     word = int(status, 16)
     return StatusWord(result=word >> 28 & 0xF, queue=word >> 16 & 0xFFF, task=word & 0xFFFF)

@@ -1,4 +1,4 @@
-"""From paths to the answer: find, read, put on one clock, choose, explain."""
+"""From paths to the result: find, read, put on one clock, choose, explain."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def triage(paths: Sequence[Path], *, now: dt.datetime | None = None) -> TriageResult:
-    """What happened first in the logs below `paths`.
+    """Find the first fault in the logs below `paths`.
 
     Nothing that is read can make this fail: what cannot be read is a note in the result. `now` gives stamps without a
     year one when nothing else does.
@@ -37,37 +37,37 @@ def triage(paths: Sequence[Path], *, now: dt.datetime | None = None) -> TriageRe
 
             return Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="backproof-triage-")))
 
-        found = sources.collect_files(paths, make_folder)
-        summaries, broken = pool.scan_ranges(scan.split_ranges(found.sources))
-        found.unread += [f"could not read {found.sources[number].label}: {why}" for number, why in broken]
-        return _build_result(found, summaries, timestamps.convert_datetime(now or dt.datetime.now(dt.UTC).astimezone()))
+        files = sources.collect_files(paths, make_folder)
+        summaries, broken = pool.scan_ranges(scan.split_ranges(files.sources))
+        files.unread += [f"could not read {files.sources[number].label}: {why}" for number, why in broken]
+        return _build_result(files, summaries, timestamps.convert_datetime(now or dt.datetime.now(dt.UTC).astimezone()))
 
 
-def _build_result(found: LogFiles, summaries: Sequence[FileSummary], now: int) -> TriageResult:
+def _build_result(files: LogFiles, summaries: Sequence[FileSummary], now: int) -> TriageResult:
     book = rules.load_shipped_rules()
-    world = events.build_world(found.sources, summaries, book, now)
-    loads, marks = _date_server_lines(found.sources, summaries, world)
+    world = events.build_world(files.sources, summaries, book, now)
+    loads, marks = _date_server_lines(files.sources, summaries, world)
     signs = choose_fault.SignsOfLife(
         healthy=tuple(at for at, mark in marks if mark.name == "healthy" and at is not None),
         loads=tuple(at for at, load in loads if at is not None and load.generation > 0),
     )
     choice = choose_fault.choose_fault(world, book, signs)
-    answer = ResultBuilder(found.sources, summaries, world, choice, book)
-    kind = roles.refine_kind(choice.fault, answer.settled, book) if choice.fault else None
+    builder = ResultBuilder(files.sources, summaries, world, choice, book)
+    kind = roles.refine_kind(choice.fault, builder.records, book) if choice.fault else None
     fault = choice.fault.time if choice.fault else None
-    return answer.build_result(hypotheses.describe_server(loads, marks, kind=kind, fault=fault), found)
+    return builder.build_result(hypotheses.describe_server(loads, marks, kind=kind, fault=fault), files)
 
 
 def _date_server_lines(
-    found: Sequence[Source], summaries: Sequence[FileSummary], world: World
+    files: Sequence[Source], summaries: Sequence[FileSummary], world: World
 ) -> tuple[list[tuple[int | None, EngineStatistics]], list[tuple[int | None, ServerMark]]]:
-    """Statistics and marks with their times, in order."""
+    """Return statistics and marks with their times, in order."""
     loads: list[tuple[int | None, EngineStatistics]] = []
     marks: list[tuple[int | None, ServerMark]] = []
     for summary in summaries:
-        when = _make_clock(found[summary.source], world)
-        loads += [(when(load.stamp), load.statistics) for load in summary.loads]
-        marks += [(when(mark.stamp), mark) for mark in summary.marks]
+        place_stamp = _make_clock(files[summary.source], world)
+        loads += [(place_stamp(load.stamp), load.statistics) for load in summary.loads]
+        marks += [(place_stamp(mark.stamp), mark) for mark in summary.marks]
     return sorted(loads, key=_get_time), sorted(marks, key=_get_time)
 
 

@@ -57,7 +57,7 @@ class Event:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lifetime:
-    """When a process wrote its first and last record, and when its log file was created (microseconds)."""
+    """The times of a process's first and last record, and of the creation of its log file (microseconds)."""
 
     created: int | None
     first: int | None
@@ -78,14 +78,14 @@ class World:
 
 
 def name_process(label: str, pid: int | None) -> Process:
-    where = correlate.read_label(label)
-    found = pid if pid is not None and pid >= 0 else where.pid
-    return where.host, label if found is None else f"pid {found}"
+    facts = correlate.read_label(label)
+    writer = pid if pid is not None and pid >= 0 else facts.pid
+    return facts.host, label if writer is None else f"pid {writer}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EventFactory:
-    """What ties a record to the common clock and to a process."""
+    """Ties records to the common clock and to their processes."""
 
     book: RuleBook
     near: int
@@ -99,34 +99,34 @@ class EventFactory:
     def make_event(self, entry: LogRecord, label: str) -> Event:
         rule = self.book.rules[entry.rule] if entry.rule > UNKNOWN else None
         groups = self.book.find_groups(entry.rule, entry.subject) if rule is not None and "(?P<" in rule.pattern else {}
-        who = name_process(label, entry.pid)
-        own = correlate.find_device(entry.subject) if entry.device is None else entry.device
+        process = name_process(label, entry.pid)
+        named_device = correlate.find_device(entry.subject) if entry.device is None else entry.device
         return Event(
             entry=entry,
             rule=rule,
-            process=who,
-            time=_date_record(entry, self.settle_stamp(entry.stamp, who[0])),
-            rank=entry.rank if entry.rank is not None else self.ranks.get(who),
-            device=own if own is not None else self.devices.get(who),
+            process=process,
+            time=_date_record(entry, self.settle_stamp(entry.stamp, process[0])),
+            rank=entry.rank if entry.rank is not None else self.ranks.get(process),
+            device=named_device if named_device is not None else self.devices.get(process),
             kind=_refine_kind(rule, entry.subject, groups),
             due=_measure_wait(rule, groups),
         )
 
 
 def build_world(sources: Sequence[Source], summaries: Sequence[FileSummary], book: RuleBook, now: int) -> World:
-    """Resolves every stamp and every process. `now` (microseconds) is used only when no stamp has a year."""
+    """Resolve every stamp and every process. `now` (microseconds) is used only when no stamp has a year."""
     boots = _find_boots(sources, summaries)
     ranks, devices = _identify_processes(sources, summaries)
-    frame = EventFactory(book=book, near=_find_median_time(summaries, now), boots=boots, ranks=ranks, devices=devices)
-    made = [
-        frame.make_event(entry, sources[summary.source].label) for summary in summaries for entry in summary.entries
+    factory = EventFactory(book=book, near=_find_median_time(summaries, now), boots=boots, ranks=ranks, devices=devices)
+    records = [
+        factory.make_event(entry, sources[summary.source].label) for summary in summaries for entry in summary.entries
     ]
     return World(
-        events=tuple(made),
-        lives=_trace_lifetimes(sources, summaries, frame, made),
+        events=tuple(records),
+        lives=_trace_lifetimes(sources, summaries, factory, records),
         ranks=ranks,
         devices=devices,
-        near=frame.near,
+        near=factory.near,
         boots=boots,
         notes=_write_notes(summaries, boots, sources),
     )
@@ -146,7 +146,7 @@ def _find_median_time(summaries: Iterable[FileSummary], now: int) -> int:
 
 
 def _find_boots(sources: Sequence[Source], summaries: Iterable[FileSummary]) -> dict[str, int]:
-    """Boot time per host, where a kernel log says it."""
+    """Return the boot time per host, where a kernel log says it."""
     return {
         correlate.read_label(sources[summary.source].label).host: summary.anchors[0]
         for summary in summaries
@@ -157,20 +157,20 @@ def _find_boots(sources: Sequence[Source], summaries: Iterable[FileSummary]) -> 
 def _identify_processes(
     sources: Sequence[Source], summaries: Sequence[FileSummary]
 ) -> tuple[dict[Process, int], dict[Process, int]]:
-    """Rank and device per process: HCCL's largest communicator, then the launcher's prefix, then names of folders."""
+    """Find rank and device per process: HCCL's largest communicator, then the launcher's prefix, then names of folders."""
     ranks: dict[Process, tuple[int, int]] = {}
     devices: dict[Process, int] = {}
     for summary in summaries:
         label = sources[summary.source].label
         for link in summary.links:
-            who = name_process(label, link.pid)
-            if link.rank is not None and link.size > ranks.get(who, (-1, 0))[0]:
-                ranks[who] = (link.size, link.rank)
+            process = name_process(label, link.pid)
+            if link.rank is not None and link.size > ranks.get(process, (-1, 0))[0]:
+                ranks[process] = (link.size, link.rank)
             if link.device is not None:
-                devices.setdefault(who, link.device)
+                devices.setdefault(process, link.device)
     for summary in summaries:
         _apply_labels(sources[summary.source].label, summary, ranks, devices)
-    return {who: rank for who, (_, rank) in ranks.items()}, devices
+    return {process: rank for process, (_, rank) in ranks.items()}, devices
 
 
 def _apply_labels(
@@ -190,24 +190,24 @@ def _apply_labels(
         )
         if device is not None:
             devices.setdefault(name_process(label, entry.pid), device)
-    where = correlate.read_label(label)
+    facts = correlate.read_label(label)
     writers = {name_process(label, entry.pid) for entry in summary.entries} | {name_process(label, None)}
-    for who in writers if len(writers) <= 2 else ():
-        if where.rank is not None:
-            ranks.setdefault(who, (0, where.rank))
-        if where.device is not None:
-            devices.setdefault(who, where.device)
+    for process in writers if len(writers) <= 2 else ():
+        if facts.rank is not None:
+            ranks.setdefault(process, (0, facts.rank))
+        if facts.device is not None:
+            devices.setdefault(process, facts.device)
 
 
 def _date_record(entry: LogRecord, stamp: Stamp | None) -> int | None:
-    """A coarse stamp of text means its last microsecond, for the text repeats what happened; the kernel speaks first."""
+    """Date a record: a coarse stamp of text means its last microsecond, for the text repeats what happened; the kernel speaks first."""
     if stamp is None or not entry.dated:
         return None
     return stamp.us if entry.form == "kernel" else stamp.latest_us
 
 
 def _refine_kind(rule: Rule | None, subject: str, groups: Mapping[str, str]) -> str | None:
-    """The rule's kind, made precise by the error code of an AI Core report or the TS code of its task."""
+    """Return the rule's kind, made precise by the error code of an AI Core report or the TS code of its task."""
     if rule is None or rule.kind != "aicore":
         return rule.kind if rule else None
     hit = _HEX.search(subject)
@@ -216,7 +216,7 @@ def _refine_kind(rule: Rule | None, subject: str, groups: Mapping[str, str]) -> 
 
 
 def _measure_wait(rule: Rule | None, groups: Mapping[str, str]) -> int:
-    """Microseconds that a timeout had waited when it was written."""
+    """Return the microseconds that a timeout had waited when it was written."""
     if rule is None:
         return 0
     seconds = int(groups["timeout"][:6]) if "timeout" in groups else rule.timeout_default or 0
@@ -224,7 +224,7 @@ def _measure_wait(rule: Rule | None, groups: Mapping[str, str]) -> int:
 
 
 def _trace_lifetimes(
-    sources: Sequence[Source], summaries: Sequence[FileSummary], frame: EventFactory, made: Sequence[Event]
+    sources: Sequence[Source], summaries: Sequence[FileSummary], factory: EventFactory, records: Sequence[Event]
 ) -> dict[Process, Lifetime]:
     spans: dict[Process, list[int]] = {}
     created: dict[Process, int] = {}
@@ -232,17 +232,17 @@ def _trace_lifetimes(
         label = sources[summary.source].label
         if correlate.read_label(label).pid is None:
             continue
-        who = name_process(label, None)
-        ends = [frame.settle_stamp(stamp, who[0]) for stamp in (summary.first, summary.last)]
-        spans.setdefault(who, []).extend(stamp.us for stamp in ends if stamp)
+        process = name_process(label, None)
+        ends = [factory.settle_stamp(stamp, process[0]) for stamp in (summary.first, summary.last)]
+        spans.setdefault(process, []).extend(stamp.us for stamp in ends if stamp)
         if (born := correlate.find_creation(label)) is not None:
-            created[who] = min(born, created.get(who, born))
-    for event in made:
+            created[process] = min(born, created.get(process, born))
+    for event in records:
         if event.time is not None and event.entry.form == "plog":
             spans.setdefault(event.process, []).append(event.time)
     return {
-        who: Lifetime(created=created.get(who), first=min(span, default=None), last=max(span, default=None))
-        for who, span in spans.items()
+        process: Lifetime(created=created.get(process), first=min(span, default=None), last=max(span, default=None))
+        for process, span in spans.items()
     }
 
 

@@ -1,4 +1,4 @@
-"""What the server's numbers rule out: a whole class of suspicions falls with two of them (post-mortem, section 4.4)."""
+"""Rule out hypotheses by the server's numbers: two of them refute a whole class of suspicions (post-mortem, section 4.4)."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def describe_server(
     kind: str | None,
     fault: int | None,
 ) -> Server | None:
-    """The server's part of the answer; None when no server log was read. Times in microseconds."""
+    """Return the server's part of the result; None when no server log was read. Times in microseconds."""
     if not loads and not marks:
         return None
     before = [pair for pair in loads if fault is None or pair[0] is None or pair[0] <= fault]
@@ -64,27 +64,29 @@ def _make_sample(at: int | None, load: EngineStatistics) -> Sample:
 
 
 def _find_stack(marks: Sequence[ServerMark]) -> tuple[str, ...]:
-    """Frames of the first process that raised, as it printed them."""
+    """Return the frames of the first process that raised, as it printed them."""
     frames = [mark for mark in marks if mark.name == "frame"]
-    mine = [mark for mark in frames if mark.pid == frames[0].pid and mark.rank == frames[0].rank] if frames else []
-    return tuple(found for mark in mine[:_FRAMES] if (found := serverlog.format_frame(mark.text)))
+    own_frames = (
+        [mark for mark in frames if mark.pid == frames[0].pid and mark.rank == frames[0].rank] if frames else []
+    )
+    return tuple(frame for mark in own_frames[:_FRAMES] if (frame := serverlog.format_frame(mark.text)))
 
 
 def _measure_spread(
     ranks: tuple[int, ...], marks: Sequence[tuple[int | None, ServerMark]]
 ) -> Literal["single rank", "several ranks", "all ranks", "unknown"]:
-    known = {mark.rank for _, mark in marks if mark.rank is not None}
+    logged = {mark.rank for _, mark in marks if mark.rank is not None}
     if not ranks:
         return "unknown"
     if len(ranks) == 1:
         return "single rank"
-    return "all ranks" if len(ranks) == max(ranks) + 1 and set(ranks) == known else "several ranks"
+    return "all ranks" if len(ranks) == max(ranks) + 1 and set(ranks) == logged else "several ranks"
 
 
 def _judge_pace(
     loads: Sequence[tuple[int | None, EngineStatistics]], marks: Sequence[tuple[int | None, ServerMark]]
 ) -> tuple[Pace, str]:
-    """Slow or stuck (post-mortem, section 8.3), as far as a log can say it: utilisation is not in it."""
+    """Tell slow from stuck (post-mortem, section 8.3), as far as a log can say it: utilisation is not in it."""
     last = [load for _, load in loads[-_LAST:]]
     stalls = sum(mark.name == "stall" for _, mark in marks)
     if not last:

@@ -1,4 +1,4 @@
-"""What a walk over logs has so far, shared by plain files and archives."""
+"""The files of a walk over logs, shared by plain files and archives."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ ARCHIVES: Final = (".tar", ".tgz", ".tar.gz", ".tar.bz2", ".tar.xz")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Source:
-    """One file to read: `label` is what a person sees, `path` the bytes, `size` how many of them."""
+    """One file to read: `label` is for people, `path` holds the bytes, `size` is their number."""
 
     label: str
     path: Path
@@ -43,7 +43,7 @@ class LogFiles:
     unpacked: int = 0
 
     def leave_out(self, label: str) -> None:
-        """Note what is no log; an archive that is not unpacked may hold one, so it counts as not read."""
+        """Note a file that is no log; an archive that is not unpacked may hold one, so it counts as not read."""
         if _NESTED.search(label):
             self.unread.append(f"did not read {label}: an archive of this kind, or inside another, is not unpacked")
         else:
@@ -55,7 +55,7 @@ def join_label(top: str, name: str) -> str:
 
 
 def is_binary(start: bytes) -> bool:
-    """Zeros make a binary file; a few of them are a log that was being written when the power went."""
+    """Tell a binary file by its zeros; a few of them are a log that was being written when the power went."""
     return start.count(0) > len(start) // 10
 
 

@@ -1,4 +1,4 @@
-"""Reads one physical line: prefixes off, then every head on it. The grammar is docs/triage.md, "What it reads".
+"""Read one physical line: strip the prefixes, then read every head on it. The grammar is docs/triage.md, "What it reads".
 
 A head may stand in the middle of a line (two writers, one pipe), behind container or ray prefixes, in colour, and cut
 at 1024 bytes (CANN runtime, dlog `MSG_LENGTH 1024`). Nothing here can fail: what has no head is text.
@@ -74,7 +74,7 @@ _GLOG_LEVEL = {"I": "INFO", "W": "WARNING", "E": "ERROR", "F": "ERROR"}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Head:
-    """What one record says about itself. `subject` is what rules match: for plog, module and everything after the time."""
+    """The head of one record. Rules match `subject`: for plog, module and everything after the time."""
 
     form: Form
     subject: str
@@ -93,7 +93,7 @@ class Head:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prefix:
-    """What stood before the line proper: the worker that a launcher names."""
+    """The prefix of a line: the worker that a launcher names."""
 
     pid: int | None = None
     rank: int | None = None
@@ -101,25 +101,25 @@ class Prefix:
 
 
 def read_heads(raw: bytes) -> tuple[Head, ...]:
-    """All records of one physical line, in order; at least one, for a line without a head is text."""
+    """Return all records of one physical line, in order; at least one, for a line without a head is text."""
     line = raw[: LIMIT * 2].decode("utf-8", "replace").rstrip("\r\n")[:LIMIT]
     if "\x1b" in line:
         line = strip_ansi(line)
     if "\r" in line:  # a progress bar: the terminal shows what follows the last return
         line = line.rsplit("\r", 1)[1] if line.rsplit("\r", 1)[1].strip() else line.replace("\r", "")
-    found = list(_PLOG.finditer(line))
-    if not found:
+    hits = list(_PLOG.finditer(line))
+    if not hits:
         return (_read_loose(line),)
-    return tuple(_read_records(line, found))
+    return tuple(_read_records(line, hits))
 
 
-def _read_records(line: str, found: list[re.Match[str]]) -> list[Head]:
+def _read_records(line: str, hits: list[re.Match[str]]) -> list[Head]:
     prefix = read_prefix(line)
     heads = [
-        _read_plog(line, hit, after.start() if after else None, prefix) for hit, after in zip_longest(found, found[1:])
+        _read_plog(line, hit, after.start() if after else None, prefix) for hit, after in zip_longest(hits, hits[1:])
     ]
-    lead = line[prefix.length : found[0].start()]
-    return [_read_loose(line[: found[0].start()]), *heads] if len(lead.strip()) > 40 else heads
+    lead = line[prefix.length : hits[0].start()]
+    return [_read_loose(line[: hits[0].start()]), *heads] if len(lead.strip()) > 40 else heads
 
 
 def _read_plog(line: str, hit: re.Match[str], end: int | None, prefix: Prefix) -> Head:
@@ -138,7 +138,7 @@ def _read_plog(line: str, hit: re.Match[str], end: int | None, prefix: Prefix) -
 
 
 def read_prefix(line: str) -> Prefix:
-    """The prefixes that launchers put before a line, as many as there are."""
+    """Read the prefixes that launchers put before a line, as many as there are."""
     at, pid, rank = 0, None, None
     while hit := _PREFIX.match(line, at):
         at = hit.end()
@@ -149,7 +149,7 @@ def read_prefix(line: str) -> Prefix:
 
 
 def _parse_worker_rank(actor: str) -> int | None:
-    """Rank from `Worker_DP0_TP3_EP3`: EP counts over all of DP and TP; TP alone is the rank; DP with TP says too little."""
+    """Return the rank from `Worker_DP0_TP3_EP3`: EP counts over all of DP and TP; TP alone is the rank; DP with TP says too little."""
     axes = {hit["axis"]: int(hit["n"]) for hit in _WORKER.finditer(actor)}
     if "EP" in axes:
         return axes["EP"]
@@ -186,7 +186,7 @@ def _read_kernel_stamp(part: dict[str, str | None]) -> Stamp | None:
 
 
 def _read_text(rest: str, prefix: Prefix) -> Head:
-    """Text with a level and perhaps a stamp in front; the text behind may be an alarm with a stamp of its own."""
+    """Read text with a level and perhaps a stamp in front; the text behind may be an alarm with a stamp of its own."""
     level, stamp, pid = "", None, prefix.pid
     if hit := _VLLM.match(rest):
         level, stamp = hit["level"], timestamps.parse_month_day(hit["day"], hit["clock"])
@@ -220,14 +220,14 @@ def _read_torch(text: str, level: str, stamp: Stamp | None, pid: int | None, pre
 def _read_alarm(text: str, level: str, stamp: Stamp | None, pid: int | None, prefix: Prefix) -> Head:
     hit = next(_ALARM.finditer(text))  # all of it is optional, so there always is a match at the start
     code = hit["code"] or (hit["pid"] and hit["late"]) or ""
-    own = timestamps.parse_plog(hit["ts"]) if hit["ts"] and (code or hit["pid"]) else None
+    own_stamp = timestamps.parse_plog(hit["ts"]) if hit["ts"] and (code or hit["pid"]) else None
     if hit["pid"] and code:
         pid = int(hit["pid"])
     return Head(
         form="text",
         level="ERROR" if code.startswith("E") and level != "WARNING" else level,
         pid=pid,
-        stamp=own or stamp,
+        stamp=own_stamp or stamp,
         rank=prefix.rank,
         alarm=code,
         subject=text,

@@ -1,4 +1,4 @@
-"""The answer as Markdown.
+"""The result as Markdown.
 
 Everything from a log is hostile text: it stands in code spans, where nothing is a link, a mention, a tag or a heading,
 and it is bounded in length.
@@ -22,14 +22,14 @@ _LONG: Final = 300
 
 
 def format_code(text: str) -> str:
-    """Text as a code span that it cannot leave, also in a table."""
+    """Return text as a code span that it cannot leave, also in a table."""
     plain = one_line(text[:_LONG]).replace("|", "\N{BROKEN BAR}")
     fence = "`" * (max((len(run) for run in _TICKS.findall(plain)), default=0) + 1)
     return f"{fence} {plain or ' '} {fence}"
 
 
 def render_markdown(result: TriageResult) -> str:
-    """One section per question: what, why, what else, what to do."""
+    """Render the fault, the reasons, the lists and the tables, a section each."""
     parts = [
         _render_headline(result),
         _render_fault(result),
@@ -44,7 +44,7 @@ def render_markdown(result: TriageResult) -> str:
 
 
 def render_table(head: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
-    """A pipe table, empty without rows."""
+    """Return a pipe table, empty without rows."""
     body = ["| " + " | ".join(row) + " |" for row in rows]
     names = list(head)
     return "\n".join(["| " + " | ".join(names) + " |", "|" + " --- |" * len(names), *body]) if body else ""
@@ -59,7 +59,7 @@ _TITLES: Final = {
     "errors": "Errors, and no first fault among them",
     "only-secondary": "Only secondary errors",
     "healthy": "No failure found",
-    "unread": "Not read to the end: it could not be told",
+    "unread": "Unknown: not everything could be read",
 }
 
 
@@ -73,7 +73,7 @@ def _render_fault(result: TriageResult) -> str:
         ("time", first.time or "no clock"),
         ("rank, device", f"{_format_optional(result.rank)}, {_format_optional(result.device)}"),
         ("kernel", format_code(result.kernel) if result.kernel else "-"),
-        ("codes", " → ".join(f"{each.code} {each.meaning}".strip() for each in result.chain) or "-"),
+        ("codes", " → ".join(f"{code.code} {code.meaning}".strip() for code in result.chain) or "-"),
         ("line", format_code(first.text)),
         ("advice", result.advice),
     ]
@@ -99,13 +99,13 @@ def _render_lines(result: TriageResult) -> str:
 def _render_pointers(result: TriageResult) -> str:
     rows = (
         (
-            format_code(each.where),
-            each.status,
-            each.result,
-            f"sq {each.queue}, task {each.task}",
-            format_code(each.joined) if each.joined else "not found",
+            format_code(pointer.where),
+            pointer.status,
+            pointer.result,
+            f"sq {pointer.queue}, task {pointer.task}",
+            format_code(pointer.joined) if pointer.joined else "not found",
         )
-        for each in result.pointers
+        for pointer in result.pointers
     )
     return render_table(("pointer", "status", "result", "points at", "report of that task"), rows)
 
@@ -114,7 +114,7 @@ def _render_server(result: TriageResult) -> str:
     server = result.server
     if server is None:
         return ""
-    rows = ((each.hypothesis, each.evidence, each.verdict) for each in server.hypotheses)
+    rows = ((row.hypothesis, row.evidence, row.verdict) for row in server.hypotheses)
     return f"Server: {server.pace} ({server.pace_why}); stack: {server.spread}.\n\n" + render_table(
         ("hypothesis", "evidence", "verdict"), rows
     )
@@ -123,14 +123,14 @@ def _render_server(result: TriageResult) -> str:
 def _render_ranks(result: TriageResult) -> str:
     rows = (
         (
-            _format_optional(each.rank),
-            _format_optional(each.device),
-            format_code(f"{each.host} {each.process}".strip()),
-            str(each.errors),
-            each.first or "-",
-            each.role,
+            _format_optional(row.rank),
+            _format_optional(row.device),
+            format_code(f"{row.host} {row.process}".strip()),
+            str(row.errors),
+            row.first or "-",
+            row.role,
         )
-        for each in result.ranks
+        for row in result.ranks
     )
     return render_table(("rank", "device", "process", "errors", "first", "role"), rows)
 

@@ -1,4 +1,4 @@
-"""Spreads the ranges of large inputs over processes; what is small stays in this one, where nothing has to start."""
+"""Spread the ranges of large inputs over processes; small inputs stay in this one, where nothing has to start."""
 
 from __future__ import annotations
 
@@ -22,31 +22,31 @@ _WORTH: Final = 0.25
 _TRY: Final = 16 << 20
 """Bytes that are read here first, to learn how long the rest will take: that depends on the errors, not on the size."""
 
-Found = FileSummary | tuple[int, str]
+RangeOutcome = FileSummary | tuple[int, str]
 
 
 def scan_ranges(parts: Sequence[FileRange]) -> tuple[list[FileSummary], list[tuple[int, str]]]:
-    """One summary per range, in order, and (source, reason) for what could not be read."""
-    found = _scan_all(parts)
-    return [each for each in found if isinstance(each, FileSummary)], [
-        each for each in found if not isinstance(each, FileSummary)
+    """Return one summary per range, in order, and (source, reason) for what could not be read."""
+    outcomes = _scan_all(parts)
+    return [outcome for outcome in outcomes if isinstance(outcome, FileSummary)], [
+        outcome for outcome in outcomes if not isinstance(outcome, FileSummary)
     ]
 
 
-def _scan_all(parts: Sequence[FileRange]) -> list[Found]:
-    found: list[Found] = []
+def _scan_all(parts: Sequence[FileRange]) -> list[RangeOutcome]:
+    outcomes: list[RangeOutcome] = []
     started, read = time.perf_counter(), 0
-    while len(found) < len(parts) and read < _TRY:
-        part = parts[len(found)]
-        found.append(_scan_one(part))
+    while len(outcomes) < len(parts) and read < _TRY:
+        part = parts[len(outcomes)]
+        outcomes.append(_scan_one(part))
         read += part.stop - part.start
-    rest = parts[len(found) :]
+    rest = parts[len(outcomes) :]
     left = sum(part.stop - part.start for part in rest)
     expected = left * (time.perf_counter() - started) / max(read, 1)
-    return found + (_scan_in_processes(rest) if expected > _WORTH else [_scan_one(part) for part in rest])
+    return outcomes + (_scan_in_processes(rest) if expected > _WORTH else [_scan_one(part) for part in rest])
 
 
-def _scan_in_processes(parts: Sequence[FileRange]) -> list[Found]:
+def _scan_in_processes(parts: Sequence[FileRange]) -> list[RangeOutcome]:
     import multiprocessing  # noqa: PLC0415 - most inputs need none of it
 
     count = min(len(parts), _count_cpus())
@@ -61,7 +61,7 @@ def _scan_in_processes(parts: Sequence[FileRange]) -> list[Found]:
 
 
 def _prepare_child() -> None:
-    """In each child: no collection, for what it makes it keeps until it ends; and it ends quietly when it is told to.
+    """Prepare a child: it collects no garbage, for it keeps everything until it ends, and it ends quietly at SIGTERM.
 
     A fork inherits the command's handler of SIGTERM, which would print a traceback when the pool closes.
     """
@@ -70,11 +70,11 @@ def _prepare_child() -> None:
 
 
 def _count_cpus() -> int:
-    """Processors that this process may use: a container's limit counts, the host's total does not."""
+    """Count the processors that this process may use: a container's limit counts, the host's total does not."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def _scan_one(part: FileRange) -> Found:
+def _scan_one(part: FileRange) -> RangeOutcome:
     try:
         return scan.scan_range(part)
     except OSError as error:

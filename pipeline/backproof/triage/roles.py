@@ -1,4 +1,4 @@
-"""Gives every record its final role, seen from the first fault: the same line is a detail here and a secondary error there."""
+"""Give every record its final role, seen from the first fault: the same line is a detail here and a secondary error there."""
 
 from __future__ import annotations
 
@@ -32,18 +32,18 @@ class ClassifiedEvent:
 
 
 def classify_events(world: World, choice: Choice, book: RuleBook) -> list[ClassifiedEvent]:
-    """Final roles, in the order of the files."""
-    found: list[ClassifiedEvent] = []
+    """Return the final roles, in the order of the files."""
+    records: list[ClassifiedEvent] = []
     before: ClassifiedEvent | None = None
     for event in sorted(world.events, key=lambda event: event.place):
         role = _classify_continued(event, before) if event.role == "continued" else _classify_event(event, choice, book)
         before = ClassifiedEvent(event=event, role=role)
-        found.append(before)
-    return found
+        records.append(before)
+    return records
 
 
 def _classify_continued(event: Event, before: ClassifiedEvent | None) -> FinalRole:
-    """What the record that it continues is, and never a first fault of its own."""
+    """Return the role of the record that it continues, but never a first fault of its own."""
     if before is None or before.event.entry.source != event.entry.source:
         return "unknown"
     return "detail" if before.role == "first-fault" else before.role
@@ -68,31 +68,31 @@ def _is_after(event: Event, fault: Event) -> bool:
 
 
 def _classify_report(event: Event, fault: Event | None, book: RuleBook) -> FinalRole:
-    """A first fault that was not chosen, or a detail: part of the fault, or a later fault that repeats it."""
+    """Classify a fault that was not chosen, or a detail: part of the first fault, or a later error."""
     if fault is None:
         return "unknown"
     return "detail" if _shares_family(event, fault, book) and _is_beside(event, fault) else "secondary"
 
 
 def _shares_family(event: Event, fault: Event, book: RuleBook) -> bool:
-    """Same family of faults; a detail without a kind fits any."""
-    mine, its = book.get_kind(event.kind), book.get_kind(fault.kind)
-    return mine is None or its is None or mine.family == its.family
+    """Tell the same family of faults; a detail without a kind fits any."""
+    own_kind, fault_kind = book.get_kind(event.kind), book.get_kind(fault.kind)
+    return own_kind is None or fault_kind is None or own_kind.family == fault_kind.family
 
 
 def _is_beside(event: Event, fault: Event) -> bool:
-    """Whether a record belongs to the dump of the first fault: same writer, and not a copy of it in a traceback."""
-    mine, its = event.entry, fault.entry
-    if mine.form == "text":
-        if its.form == "text":
+    """Tell a record that belongs to the dump of the first fault: same writer, and not a copy of it in a traceback."""
+    own, other = event.entry, fault.entry
+    if own.form == "text":
+        if other.form == "text":
             return (
-                mine.source == its.source
-                and mine.block == its.block
-                and (mine.block >= 0 or event.process == fault.process)
+                own.source == other.source
+                and own.block == other.block
+                and (own.block >= 0 or event.process == fault.process)
             )
-        return mine.source == its.source and not mine.prefixed and _is_within(event, fault, _AT_ONCE, _AT_ONCE)
-    if mine.form == "kernel" or its.form == "kernel":
-        return mine.form == its.form and mine.source == its.source and _is_within(event, fault, _BEFORE, _AFTER)
+        return own.source == other.source and not own.prefixed and _is_within(event, fault, _AT_ONCE, _AT_ONCE)
+    if own.form == "kernel" or other.form == "kernel":
+        return own.form == other.form and own.source == other.source and _is_within(event, fault, _BEFORE, _AFTER)
     return event.process == fault.process and _is_within(event, fault, _BEFORE, _AFTER)
 
 
@@ -103,7 +103,7 @@ def _is_within(event: Event, fault: Event, before: int, after: int) -> bool:
 
 
 def _classify_unknown(event: Event, fault: Event | None) -> FinalRole:
-    """A record that no rule knows: the thread that reported the fault wrote it, it came later, or long before."""
+    """Classify a record that no rule knows by its thread and its time: the fault's own thread, later, or long before."""
     if fault is None or fault.time is None or event.time is None:
         return "unknown"
     late = event.time - fault.time
@@ -123,15 +123,15 @@ def _find_thread(event: Event) -> str | None:
     return hit["thread"] if hit else None
 
 
-def refine_kind(fault: Event, settled: list[ClassifiedEvent], book: RuleBook) -> str:
-    """The kind of the first fault, made precise by its details."""
-    own = book.get_kind(fault.kind)
-    if fault.kind is None or own is None:
+def refine_kind(fault: Event, records: list[ClassifiedEvent], book: RuleBook) -> str:
+    """Return the kind of the first fault, made precise by its details."""
+    own_kind = book.get_kind(fault.kind)
+    if fault.kind is None or own_kind is None:
         return "unknown"
-    if not own.generic:
+    if not own_kind.generic:
         return fault.kind
-    for each in settled:
-        kind = book.get_kind(each.event.kind)
-        if each.role == "detail" and kind is not None and not kind.generic and kind.family == own.family:
-            return each.event.kind or fault.kind
+    for record in records:
+        kind = book.get_kind(record.event.kind)
+        if record.role == "detail" and kind is not None and not kind.generic and kind.family == own_kind.family:
+            return record.event.kind or fault.kind
     return fault.kind

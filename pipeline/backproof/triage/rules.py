@@ -27,7 +27,7 @@ Role = Literal["first-fault", "detail", "pointer", "secondary", "noise", "contex
 
 
 class Kind(Record):
-    """What a first fault is. See kinds.toml."""
+    """A kind of first fault. See kinds.toml."""
 
     family: str
     generic: bool = False
@@ -68,7 +68,7 @@ class RuleFailure(Record):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RuleBook:
-    """All rules, ready to match. `rules` is sorted: the first that matches is the answer."""
+    """All rules, ready to match. `rules` is sorted: the first that matches wins."""
 
     rules: tuple[Rule, ...]
     kinds: Mapping[str, Kind]
@@ -76,13 +76,13 @@ class RuleBook:
     _patterns: tuple[Any, ...]
 
     def match_head(self, head: Head) -> int:
-        """Index of the rule for a record, -1 for none."""
-        found, numbers = self._sets[_get_lane(head)]
-        hits = found.Match(head.subject)
+        """Return the index of the rule for a record, -1 for none."""
+        matcher, numbers = self._sets[_get_lane(head)]
+        hits = matcher.Match(head.subject)
         return numbers[min(hits)] if hits else -1
 
     def find_groups(self, number: int, subject: str) -> dict[str, str]:
-        """Named groups of a rule's pattern in a subject that it matched."""
+        """Return the named groups of a rule's pattern in a subject that it matched."""
         hit = self._patterns[number].search(subject)
         return {name: value for name, value in hit.groupdict().items() if value} if hit else {}
 
@@ -103,24 +103,24 @@ def _list_lanes(rule: Rule) -> tuple[str, ...]:
 
 @cache
 def load_shipped_rules() -> RuleBook:
-    """The rules that ship with the package."""
+    """Return the rules that ship with the package."""
     return load_rules(resources.files("backproof.triage"))
 
 
 def load_rules(folder: Traversable) -> RuleBook:
-    """Rules of `rules/*.toml` and kinds of `kinds.toml` in a folder; raises PlanError naming every broken rule."""
+    """Load rules of `rules/*.toml` and kinds of `kinds.toml` in a folder; raises PlanError naming every broken rule."""
     kinds = {
         name: _validate_table(Kind, "kinds.toml", value) for name, value in _read_tables(folder / "kinds.toml").items()
     }
     files = sorted(
-        (each for each in (folder / "rules").iterdir() if each.name.endswith(".toml")), key=lambda each: each.name
+        (file for file in (folder / "rules").iterdir() if file.name.endswith(".toml")), key=lambda file: file.name
     )
-    found = [_validate_table(Rule, each.name, value) for each in files for value in _read_tables(each).get("rule", [])]
-    made = _build_book(found, kinds)
-    broken = _check_rules(made)
+    rules = [_validate_table(Rule, file.name, value) for file in files for value in _read_tables(file).get("rule", [])]
+    book = _build_book(rules, kinds)
+    broken = _check_rules(book)
     if broken:
-        raise _make_error("; ".join(f"{each.rule}: {each.problem}" for each in broken))
-    return made
+        raise _make_error("; ".join(f"{file.rule}: {file.problem}" for file in broken))
+    return book
 
 
 def _read_tables(file: Traversable) -> dict[str, Any]:
@@ -130,9 +130,9 @@ def _read_tables(file: Traversable) -> dict[str, Any]:
         raise _make_error(f"{file.name}: {error}") from error
 
 
-def _validate_table(what: type[_Table], name: str, value: object) -> _Table:
+def _validate_table(table: type[_Table], name: str, value: object) -> _Table:
     try:
-        return what.model_validate(value)
+        return table.model_validate(value)
     except ValidationError as error:
         raise _make_error(f"{name}: {error}") from error
 
@@ -143,8 +143,8 @@ def _make_error(why: str) -> PlanError:
     )
 
 
-def _build_book(found: Sequence[Rule], kinds: Mapping[str, Kind]) -> RuleBook:
-    rules = tuple(sorted(found, key=lambda rule: rule.priority))
+def _build_book(unsorted: Sequence[Rule], kinds: Mapping[str, Kind]) -> RuleBook:
+    rules = tuple(sorted(unsorted, key=lambda rule: rule.priority))
     names = ("plog", "plog-any", "text", "kernel")
     patterns = tuple(_compile_rule(rule) for rule in rules)  # first, for it names the rule that is wrong
     return RuleBook(
@@ -168,39 +168,39 @@ def _compile_set(rules: Sequence[Rule], lane: str) -> tuple[Any, tuple[int, ...]
     numbers = tuple(number for number, rule in enumerate(rules) if lane in _list_lanes(rule))
     options = re2.Options()
     options.max_mem = 64 << 20  # the default of 8 MiB makes the automaton of all rules fall back to the slow engine
-    made = re2.Set.SearchSet(options)
+    matcher = re2.Set.SearchSet(options)
     for number in numbers:
-        made.Add(rules[number].pattern)
-    made.Compile()
-    return made, numbers
+        matcher.Add(rules[number].pattern)
+    matcher.Compile()
+    return matcher, numbers
 
 
-def _check_rules(made: RuleBook) -> list[RuleFailure]:
-    """What is wrong with each rule by itself."""
-    ids = [rule.id for rule in made.rules]
+def _check_rules(book: RuleBook) -> list[RuleFailure]:
+    """Check each rule by itself."""
+    ids = [rule.id for rule in book.rules]
     broken = [
-        RuleFailure(rule=each, problem="the id is used twice") for each in sorted({i for i in ids if ids.count(i) > 1})
+        RuleFailure(rule=id_, problem="the id is used twice") for id_ in sorted({i for i in ids if ids.count(i) > 1})
     ]
-    for number, rule in enumerate(made.rules):
-        broken += [RuleFailure(rule=rule.id, problem=problem) for problem in _find_problems(made, number, rule)]
+    for number, rule in enumerate(book.rules):
+        broken += [RuleFailure(rule=rule.id, problem=problem) for problem in _find_problems(book, number, rule)]
     return broken
 
 
-def _find_problems(made: RuleBook, number: int, rule: Rule) -> list[str]:
+def _find_problems(book: RuleBook, number: int, rule: Rule) -> list[str]:
     problems = []
-    if rule.kind is not None and rule.kind not in made.kinds:
+    if rule.kind is not None and rule.kind not in book.kinds:
         problems.append(f"kind {rule.kind!r} is not in kinds.toml")
     if rule.role == "first-fault" and rule.kind is None:
         problems.append("a first fault needs a kind")
-    if not _matches_line(made, number, rule, rule.example):
+    if not _matches_line(book, number, rule, rule.example):
         problems.append("does not match its example")
-    if _matches_line(made, number, rule, rule.counterexample):
+    if _matches_line(book, number, rule, rule.counterexample):
         problems.append("matches its counterexample")
     return problems
 
 
-def _matches_line(made: RuleBook, number: int, rule: Rule, line: str) -> bool:
-    pattern = made._patterns[number]  # noqa: SLF001 - of this module's own class
+def _matches_line(book: RuleBook, number: int, rule: Rule, line: str) -> bool:
+    pattern = book._patterns[number]  # noqa: SLF001 - of this module's own class
     return any(
         _get_lane(head) in _list_lanes(rule) and pattern.search(head.subject)
         for head in line_header.read_heads(line.encode())
@@ -208,12 +208,12 @@ def _matches_line(made: RuleBook, number: int, rule: Rule, line: str) -> bool:
 
 
 def check_examples(folder: Path | None = None) -> list[RuleFailure]:
-    """Every rule against the whole book: its example must be won by it, its counterexample must not. Empty is good."""
-    made = load_shipped_rules() if folder is None else load_rules(folder)
+    """Check every rule against the whole book: no other rule may take its example. Empty is good."""
+    book = load_shipped_rules() if folder is None else load_rules(folder)
     failures = []
-    for number, rule in enumerate(made.rules):
-        won = {made.match_head(head) for head in line_header.read_heads(rule.example.encode())}
+    for number, rule in enumerate(book.rules):
+        won = {book.match_head(head) for head in line_header.read_heads(rule.example.encode())}
         if number not in won:
-            winner = ", ".join(made.rules[each].id for each in sorted(won) if each >= 0)
+            winner = ", ".join(book.rules[index].id for index in sorted(won) if index >= 0)
             failures.append(RuleFailure(rule=rule.id, problem=f"its example is taken by {winner}"))
     return failures

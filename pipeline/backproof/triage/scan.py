@@ -1,4 +1,4 @@
-"""Reads one file, or a range of a large one.
+"""Read one file, or a range of a large one.
 
 Small files are read line by line. Of large ones only the lines that a needle finds are looked at, with the lines that
 continue them: searching bytes is some thirty times as fast as looking at lines.
@@ -72,7 +72,7 @@ class FileRange:
 
 
 def split_ranges(sources: Sequence[Source]) -> list[FileRange]:
-    """One range for a small file, pieces for a large one. The more there are, the less is kept of each."""
+    """Split the input: one range for a small file, pieces for a large one. The more there are, the less is kept of each."""
     spans = [
         (number, source, at) for number, source in enumerate(sources) for at in range(0, source.size, _get_step(source))
     ]
@@ -94,8 +94,8 @@ def split_ranges(sources: Sequence[Source]) -> list[FileRange]:
 
 
 def _name_writer(source: Source) -> tuple[str, int | str]:
-    where = correlate.read_label(source.label)
-    return where.host, source.label if where.pid is None else where.pid
+    facts = correlate.read_label(source.label)
+    return facts.host, source.label if facts.pid is None else facts.pid
 
 
 def _get_step(source: Source) -> int:
@@ -103,7 +103,7 @@ def _get_step(source: Source) -> int:
 
 
 def scan_range(part: FileRange) -> FileSummary:
-    """The records of a range. A file that vanishes meanwhile raises OSError."""
+    """Return the records of a range. A file that vanishes meanwhile raises OSError."""
     reader = LineReader(part.source, rules.load_shipped_rules(), part.keep)
     handle = os.open(part.path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     try:
@@ -117,7 +117,7 @@ def scan_range(part: FileRange) -> FileSummary:
 
 
 def _read_all_lines(reader: LineReader, handle: int, part: FileRange) -> None:
-    """Every line up to the size the file had; a long line is looked at from its start only."""
+    """Read every line up to the size the file had; a long line is looked at from its start only."""
     with os.fdopen(os.dup(handle), "rb") as stream:
         offset, number = 0, 0
         while offset < part.stop and (raw := stream.readline(min(_BLOCK, part.stop - offset))):
@@ -133,7 +133,7 @@ def _read_all_lines(reader: LineReader, handle: int, part: FileRange) -> None:
 
 
 def _read_matching_lines(reader: LineReader, handle: int, part: FileRange) -> None:
-    """Lines with a needle, and the lines that continue each."""
+    """Read the lines with a needle, and the lines that continue them."""
     look = _look_for_errors if _is_plog(os.pread(handle, _SNIFF, 0)) else _look_for_words
     _read_edges(reader, handle, part)
     done = part.start
@@ -144,32 +144,32 @@ def _read_matching_lines(reader: LineReader, handle: int, part: FileRange) -> No
 
 
 def _look_for_errors(reader: LineReader, handle: int, part: FileRange, at: int, data: bytes, done: int) -> int:  # noqa: PLR0917
-    """Errors of a plog window; returns how far the lines are done. Written flat: it runs once per error of the input."""
-    limit, known_of = min(part.stop - at, _WINDOW), reader.known.get
-    found = _find_literal(data, done)
-    while 0 <= found < limit:
-        start = data.rfind(b"\n", 0, found) + 1
-        stop = data.find(b"\n", found)
+    """Read the errors of a plog window; return how far the lines are done. Written flat: it runs once per error of the input."""
+    limit, repeated_of = min(part.stop - at, _WINDOW), reader.repeated.get
+    at_error = _find_literal(data, done)
+    while 0 <= at_error < limit:
+        start = data.rfind(b"\n", 0, at_error) + 1
+        stop = data.find(b"\n", at_error)
         if start and data.startswith(b"[", stop + 1) and 0 < stop - start < _LINE:  # most lines: nothing continues it
             raw = data[start:stop]
             cut = raw.find(b"):2", 0, 64)  # as without_time does it
-            known = known_of(raw[:cut] + raw[cut + 29 :])
-            if known is not None and known.enough and cut > 0:
-                known.count_again(raw, at + start, 0)
+            repeated = repeated_of(raw[:cut] + raw[cut + 29 :])
+            if repeated is not None and repeated.enough and cut > 0:
+                repeated.count_again(raw, at + start, 0)
             else:
                 reader.read_line(raw, at + start, 0)
             done = stop + 1
         else:
             after = _read_record(reader, handle, at + start if start else _find_line_start(handle, at), part) - at
-            done = max(after, found + 1)
-        found = data.find(b"[ERROR]", done, done + _NEAR)
-        if found < 0:
-            found = _find_literal(data, done)
+            done = max(after, at_error + 1)
+        at_error = data.find(b"[ERROR]", done, done + _NEAR)
+        if at_error < 0:
+            at_error = _find_literal(data, done)
     return done
 
 
 def _look_for_words(reader: LineReader, handle: int, part: FileRange, at: int, data: bytes, done: int) -> int:  # noqa: PLR0917
-    """The same for a file of many hands: anything that may matter."""
+    """Read anything that may matter in the window of a file with many writers; return how far the lines are done."""
     search = _compile_needle(_MIXED).search
     hit = search(data, done) if done < len(data) else None
     while hit is not None and hit.start() < min(part.stop - at, _WINDOW):
@@ -181,7 +181,7 @@ def _look_for_words(reader: LineReader, handle: int, part: FileRange, at: int, d
 
 
 def _find_literal(data: bytes, start: int) -> int:
-    """Where the next `[ERROR]` stands, -1 for nowhere. Close by, a plain search beats the call into RE2."""
+    """Return the offset of the next `[ERROR]`, -1 for none. Close by, a plain search beats the call into RE2."""
     near = data.find(b"[ERROR]", start, start + _NEAR)
     if near >= 0 or start + _NEAR >= len(data):
         return near
@@ -190,7 +190,7 @@ def _find_literal(data: bytes, start: int) -> int:
 
 
 def _read_record(reader: LineReader, handle: int, start: int, part: FileRange) -> int:
-    """Feeds the line at `start` and those that continue it; returns where the next line starts.
+    """Read the line at `start` and those that continue it; return where the next line starts.
 
     A line that starts before the range is the work of the range before.
     """
@@ -211,13 +211,13 @@ def _read_record(reader: LineReader, handle: int, start: int, part: FileRange) -
 
 
 def _find_line_start(handle: int, at: int) -> int:
-    """Offset where the line that holds `at` starts, or as far back as a line is looked at."""
+    """Return the offset at which the line that holds `at` starts, or as far back as a line is looked at."""
     back = max(0, at - _BACK)
     return back + os.pread(handle, at - back, back).rfind(b"\n") + 1
 
 
 def _read_edges(reader: LineReader, handle: int, part: FileRange) -> None:
-    """The lines at the start where a process introduces itself, and the first and last stamp of the file."""
+    """Read the lines at the start where a process introduces itself, and the first and last stamp of the file."""
     if part.start == 0:
         head = os.pread(handle, min(_EDGE if part.introduces else _LINE, part.stop), 0)
         for start in [0, *_find_introductions(head)]:
@@ -228,14 +228,14 @@ def _read_edges(reader: LineReader, handle: int, part: FileRange) -> None:
 
 
 def _find_introductions(head: bytes) -> Iterator[int]:
-    """Where lines start that say which rank and device a process has."""
+    """Return the offsets of lines that say which rank and device a process has."""
     for needle in correlate.LINK_NEEDLES:
         hits = _compile_needle(re.escape(needle)).finditer(head)
         yield from (head.rfind(b"\n", 0, hit.start()) + 1 for hit in islice(hits, _COMMUNICATORS))
 
 
 def _is_plog(start: bytes) -> bool:
-    """Whether a file is nothing but plog: nine lines of ten start with a head."""
+    """Tell a file that is nothing but plog: nine lines of ten start with a head."""
     lines = start.split(b"\n")[:-1]
     return bool(lines) and sum(_PLOG_HEAD.match(line) is not None for line in lines) * 10 >= len(lines) * 9
 
@@ -248,7 +248,7 @@ def _compile_needle(pattern: bytes) -> Any:
 
 
 def count_lines(path: Path, offsets: list[int]) -> Iterator[tuple[int, int]]:
-    """(offset, line number from 1) for ascending offsets where lines start."""
+    """Return (offset, line number from 1) for ascending offsets where lines start."""
     with path.open("rb", buffering=0) as stream:
         at, number = 0, 1
         for offset in offsets:

@@ -1,4 +1,4 @@
-"""What the server said about itself: load and cache over time, health, stalls, and where the stack stopped."""
+"""The server's own log: load and cache over time, health, stalls, and the frames of a stack."""
 
 from __future__ import annotations
 
@@ -44,13 +44,13 @@ class ServerMark:
 
 
 def read_load(head: Head, stamp: Stamp | None) -> LoadSample | None:
-    """The engine's statistics, when this line holds them."""
+    """Read the engine's statistics, when this line holds them."""
     statistics = parse_statistics(head.subject)
     return None if statistics is None else LoadSample(stamp=stamp, statistics=statistics)
 
 
 def read_mark(head: Head, stamp: Stamp | None, offset: int) -> ServerMark | None:
-    """Health, a stall, or a frame of a stack, when this line holds one."""
+    """Read health, a stall, or a frame of a stack, when this line holds one."""
     text = head.subject
     if not any(needle in text for needle in _NEEDLES):
         return None
@@ -68,7 +68,7 @@ def _find_mark_name(text: str) -> MarkName | None:
 
 
 def format_frame(text: str) -> str | None:
-    """`file:line in function` of a stack line."""
+    """Return `file:line in function` of a stack line."""
     hit = _FRAME.search(text)
     return f"{hit['file']}:{hit['line']} in {hit['name']}" if hit else None
 

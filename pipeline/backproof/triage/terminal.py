@@ -1,4 +1,4 @@
-"""The answer on a terminal. Text of a log is never markup here, and its control characters do not reach the screen."""
+"""The result on a terminal. Text of a log is never markup here, and its control characters do not reach the screen."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _SHAPES: Final = 10
 
 
 def print_result(result: TriageResult, console: Console) -> None:
-    """Prints the answer, the first fault first."""
+    """Print the result, the first fault first."""
     _print_headline(result, console)
     for reason in result.why:
         _print_line(console, Text(f"  because {escape_line(reason)}"))
@@ -62,7 +62,7 @@ def _print_headline(result: TriageResult, console: Console) -> None:
     _print_line(console, Text(f"  {escape_line(result.verdict)}"))
     _print_line(console, Text(f"  {first.time or 'no clock'}  {escape_line(first.text)}", style="dim"))
     if result.chain:
-        _print_line(console, Text("  codes: " + " -> ".join(f"{each.code} ({each.meaning})" for each in result.chain)))
+        _print_line(console, Text("  codes: " + " -> ".join(f"{code.code} ({code.meaning})" for code in result.chain)))
 
 
 def _print_line(console: Console, *parts: Text) -> None:
@@ -83,29 +83,29 @@ def _tabulate_lines(result: TriageResult) -> Table:
 
 def _tabulate_hypotheses(result: TriageResult) -> Table:
     table = Table("hypothesis", "evidence", "verdict")
-    for each in result.server.hypotheses if result.server else ():
-        table.add_row(each.hypothesis, each.evidence, each.verdict)
+    for row in result.server.hypotheses if result.server else ():
+        table.add_row(row.hypothesis, row.evidence, row.verdict)
     return table
 
 
 def _tabulate_ranks(result: TriageResult) -> Table:
     table = Table("rank", "device", "process", "errors", "first", "role")
-    for each in result.ranks[:_RANKS]:
+    for row in result.ranks[:_RANKS]:
         cells = [
-            str(each.rank),
-            str(each.device),
-            escape_line(f"{each.host} {each.process}".strip()),
-            str(each.errors),
-            each.first or "-",
+            str(row.rank),
+            str(row.device),
+            escape_line(f"{row.host} {row.process}".strip()),
+            str(row.errors),
+            row.first or "-",
         ]
         table.add_row(
-            *(Text("-" if cell == "None" else cell) for cell in cells), Text(each.role, style=_COLOURS[each.role])
+            *(Text("-" if cell == "None" else cell) for cell in cells), Text(row.role, style=_COLOURS[row.role])
         )
     return table
 
 
 def _tabulate_shapes(result: TriageResult) -> Table:
     table = Table("count", "error, digits as #")
-    for each in result.distribution[:_SHAPES]:
-        table.add_row(str(each.count), Text(escape_line(each.text)))
+    for shape in result.distribution[:_SHAPES]:
+        table.add_row(str(shape.count), Text(escape_line(shape.text)))
     return table

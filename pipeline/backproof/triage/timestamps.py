@@ -56,21 +56,21 @@ def _make_stamp(seconds: int | None, us: int, step: int, scale: Scale = "wall") 
 
 
 def parse_plog(text: str) -> Stamp | None:
-    """`2026-11-03-10:15:02.118.204`: milliseconds and microseconds joined; either may be missing."""
+    """Parse `2026-11-03-10:15:02.118.204`: milliseconds and microseconds joined; either may be missing."""
     seconds = _count_seconds(int(text[0:4]), int(text[5:7]), int(text[8:10]), text[11:19])
     digits = text[20:].replace(".", "")
     return _make_stamp(seconds, int(digits.ljust(6, "0")[:6] or 0), 10 ** max(0, 6 - len(digits)))
 
 
 def parse_iso(text: str) -> Stamp | None:
-    """`2026-11-03 10:15:02.118204` with any separator; six digits, or MindIE's unpadded microseconds."""
+    """Parse `2026-11-03 10:15:02.118204` with any separator; six digits, or MindIE's unpadded microseconds."""
     seconds = _count_seconds(int(text[0:4]), int(text[5:7]), int(text[8:10]), text[11:19])
     digits = text[20:26] if len(text) > 20 else ""
     return _make_stamp(seconds, int(digits or 0), 1 if digits else SECOND)
 
 
 def parse_compact(day: str, clock: str) -> Stamp | None:
-    """The stamp of glog: `20260608` or `0611`, then `14:45:44.404089`."""
+    """Parse the stamp of glog: `20260608` or `0611`, then `14:45:44.404089`."""
     us = int(clock[9:15])
     if len(day) == 8:
         return _make_stamp(_count_seconds(int(day[:4]), int(day[4:6]), int(day[6:]), clock), us, 1)
@@ -78,12 +78,12 @@ def parse_compact(day: str, clock: str) -> Stamp | None:
 
 
 def parse_month_day(day: str, clock: str) -> Stamp | None:
-    """The stamp of vLLM: `11-03 09:01:09`, no year, whole seconds."""
+    """Parse the stamp of vLLM: `11-03 09:01:09`, no year, whole seconds."""
     return _make_stamp(_count_seconds(_LEAP_YEAR, int(day[:2]), int(day[3:5]), clock), 0, SECOND, "yearless")
 
 
 def parse_calendar_day(month: str, day: str, clock: str, year: str | None) -> Stamp | None:
-    """The stamp of `dmesg -T` (with year) and of syslog (without)."""
+    """Parse the stamp of `dmesg -T` (with year) and of syslog (without)."""
     number = _MONTHS.get(month, 0)
     if year is None:
         return _make_stamp(_count_seconds(_LEAP_YEAR, number, int(day), clock), 0, SECOND, "yearless")
@@ -91,22 +91,22 @@ def parse_calendar_day(month: str, day: str, clock: str, year: str | None) -> St
 
 
 def parse_boot(text: str) -> Stamp:
-    """The stamp of plain dmesg: `1310493.343613` seconds since boot."""
+    """Parse the stamp of plain dmesg: `1310493.343613` seconds since boot."""
     whole, _, part = text.partition(".")
     return Stamp(int(whole) * SECOND + int(part.ljust(6, "0")[:6]), 1, "boot")
 
 
 def find_boot_anchor(stamp: Stamp, text: str) -> int | None:
-    """Microseconds from boot to wall clock, when the kernel says how it set the clock (UTC, see docs/triage.md)."""
-    found = _RTC.search(text)
-    wall = parse_iso(f"{found[1]} {found[2]}") if found else None
+    """Return the microseconds from boot to wall clock, when the kernel says how it set the clock (UTC, see docs/triage.md)."""
+    hit = _RTC.search(text)
+    wall = parse_iso(f"{hit[1]} {hit[2]}") if hit else None
     return wall.us - stamp.us if wall else None
 
 
 def settle_stamp(stamp: Stamp | None, *, near: int | None, boot_at: int | None) -> Stamp | None:
-    """The stamp on the wall clock: the year that brings it closest to `near`, boot time plus `boot_at`.
+    """Return the stamp on the wall clock: the year that brings it closest to `near`, boot time plus `boot_at`.
 
-    What cannot be resolved is no stamp at all: a wrong order is worse than none.
+    A stamp that cannot be resolved is None: a wrong order is worse than none.
     """
     if stamp is None or stamp.scale == "wall":
         return stamp
@@ -119,17 +119,17 @@ def _add_year(stamp: Stamp, near: int) -> Stamp | None:
     moment = dt.datetime.fromtimestamp(stamp.us // SECOND, dt.UTC)
     guess = dt.datetime.fromtimestamp(near // SECOND, dt.UTC).year
     clock = f"{moment:%H:%M:%S}"
-    found = [_count_seconds(year, moment.month, moment.day, clock) for year in (guess - 1, guess, guess + 1)]
-    wall = [seconds * SECOND + stamp.us % SECOND for seconds in found if seconds is not None]
+    candidates = [_count_seconds(year, moment.month, moment.day, clock) for year in (guess - 1, guess, guess + 1)]
+    wall = [seconds * SECOND + stamp.us % SECOND for seconds in candidates if seconds is not None]
     return Stamp(min(wall, key=lambda us: abs(us - near)), stamp.step) if wall else None
 
 
 def format_time(us: int) -> str:
-    """`2026-11-03 10:15:02.118204`."""
+    """Return `2026-11-03 10:15:02.118204`."""
     moment = dt.datetime.fromtimestamp(us // SECOND, dt.UTC)
     return f"{moment:%Y-%m-%d %H:%M:%S}.{us % SECOND:06d}"
 
 
 def convert_datetime(moment: dt.datetime) -> int:
-    """Microseconds of a moment's wall clock, its zone dropped."""
+    """Return the microseconds of a moment's wall clock, its zone dropped."""
     return calendar.timegm(moment.timetuple()) * SECOND + moment.microsecond

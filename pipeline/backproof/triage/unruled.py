@@ -1,4 +1,4 @@
-"""Finds errors that no rule knows, in logs in which nothing else was found: without this look, silence is no all-clear.
+"""Find errors that no rule knows, in logs without a known one: only after this search can logs be called healthy.
 
 It runs only then, so the fast path of a log with a known failure does not pay for it.
 """
@@ -43,25 +43,25 @@ _ANY_LEVEL: Final = re.compile(
 _GRAVE: Final = ("error", "fatal", "critical", "severe", "emerg", "alert", "panic")
 
 
-def find_error(found: LogFiles, book: RuleBook, near: int) -> LoggedError | None:
+def find_error(files: LogFiles, book: RuleBook, near: int) -> LoggedError | None:
     """Return the first line, in the order of the files, that reports an error and is not known as harmless.
 
     A file that cannot be read any more is added to what was not read.
     """
     looked = 0
-    for source in found.sources:
+    for source in files.sources:
         try:
             for number, raw in _suspicious_lines(source):
                 looked += 1
                 if looked > _MOST or _is_error(raw, book):
                     return _make_logged_error(source, number, raw, near)
         except OSError as error:
-            found.unread.append(f"could not read {source.label}: {error.strerror or error}")
+            files.unread.append(f"could not read {source.label}: {error.strerror or error}")
     return None
 
 
 def _suspicious_lines(source: Source) -> Iterator[tuple[int, bytes]]:
-    """Lines that a level or a crash stands in, with their numbers from 1."""
+    """Return the lines with a level or a crash in them, with their numbers from 1."""
     search = _compile_pattern().search
     number, rest = 0, b""
     with source.path.open("rb") as stream:
@@ -91,7 +91,7 @@ def _is_error(raw: bytes, book: RuleBook) -> bool:
 
 
 def _is_below_error(line: str) -> bool:
-    """A crash that is only mentioned at a lower level is none: a launcher that lists the signals it handles."""
+    """Tell a crash that is only mentioned at a lower level: a launcher that lists the signals it handles."""
     level = _ANY_LEVEL.search(line)
     return level is not None and not _is_grave(level[0])
 

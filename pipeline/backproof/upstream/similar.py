@@ -1,4 +1,4 @@
-"""Finds issues of the upstream that look like a run's first fault, and says what they share.
+"""Find issues of the upstream that look like a run's first fault, and list what they share.
 
 A few searches by the most telling words, then a ranking over what came back; a shared code alone says little, for many
 faults end in one code.
@@ -34,7 +34,7 @@ _STARS = ((9, "★★★"), (5, "★★"), (3, "★"))
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Fingerprint:
-    """What makes one fault like another."""
+    """The features by which faults are compared."""
 
     kind: str = ""
     kernel: str = ""
@@ -44,19 +44,19 @@ class Fingerprint:
 
     @property
     def shown_values(self) -> dict[str, str]:
-        found = {
+        values = {
             "kind": self.kind,
             "kernel": self.kernel,
             "code": ", ".join(self.codes),
             "model": self.model,
             "mode": ", ".join(self.modes),
         }
-        return {name: value for name, value in found.items() if value}
+        return {name: value for name, value in values.items() if value}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SimilarIssue:
-    """One issue with what it shares."""
+    """An issue with the features it shares."""
 
     number: int
     title: str
@@ -73,18 +73,20 @@ class SimilarIssue:
 
 
 def make_fingerprint(plan: Plan, fault: Path | None, *, model: str = "", mode: str = "") -> Fingerprint:
-    """From the first fault of a run; what it does not say, from the plan.
+    """Make the fingerprint from the first fault of a run, and fill the gaps from the plan.
 
     Raises:
         PlanError: the file is not an answer of `backproof triage --json`, or nothing is known at all.
     """
-    found = _read_triage(fault) if fault else None
-    first = found.first_fault if found else None
+    triaged = _read_triage(fault) if fault else None
+    first = triaged.first_fault if triaged else None
     words = " ".join((plan.title, *plan.baseline.arguments, *plan.baseline.environment.values()))
-    codes = dict.fromkeys((found.code or "", *(code.code for code in (*found.chain, *found.codes))) if found else ())
+    codes = dict.fromkeys(
+        (triaged.code or "", *(code.code for code in (*triaged.chain, *triaged.codes))) if triaged else ()
+    )
     result = Fingerprint(
         kind=first.kind if first else (plan.triage.kind if plan.triage else ""),
-        kernel=(found.kernel or "") if found else "",
+        kernel=(triaged.kernel or "") if triaged else "",
         codes=tuple(filter(None, codes))[:4] or tuple(dict.fromkeys(_CODE.findall(words)))[:4],
         model=model or next(iter(_MODEL.findall(plan.title)), ""),
         modes=(mode,) if mode else tuple(dict.fromkeys(_MODE.findall(f"{words} {first.text if first else ''}")))[:2],
@@ -110,31 +112,34 @@ def _read_triage(path: Path) -> TriageResult:
 
 
 def search_similar(client: GitHubClient, repo: str, wanted: Fingerprint) -> tuple[SimilarIssue, ...]:
-    """The issues and pull requests that share most, best first.
+    """Return the issues and pull requests that share most, best first.
 
     Raises:
         RefusedError: GitHub refused.
     """
-    found: dict[int, Issue] = {}
+    issues_by_number: dict[int, Issue] = {}
     for words in _build_queries(wanted)[: SEARCHES // 2]:
         for kind in ("issue", "pr"):
             for issue in issues.search_issues(client, repo, words, kind=kind):
-                found.setdefault(issue.number, issue)
+                issues_by_number.setdefault(issue.number, issue)
     ranked = sorted(
-        (_compare_issue(item, wanted) for item in found.values()), key=lambda item: (-item.score, -item.number)
+        (_compare_issue(issue, wanted) for issue in issues_by_number.values()),
+        key=lambda issue: (-issue.score, -issue.number),
     )
-    return tuple(entry for entry in ranked if entry.score)[:_ROWS]
+    return tuple(issue for issue in ranked if issue.score)[:_ROWS]
 
 
 def _build_queries(wanted: Fingerprint) -> list[str]:
-    """The most telling words first. A query has few words: the search wants all of them."""
+    """Return queries, the most telling words first. A query has few words: the search wants all of them."""
     telling = [wanted.kernel, *wanted.codes[:1], " ".join(filter(None, (_get_first_word(wanted.kind), wanted.model)))]
     telling += [" ".join(filter(None, (wanted.model, *wanted.modes[:1]))), _get_first_word(wanted.kind)]
-    return [f'"{item}"' if " " not in item else item for item in dict.fromkeys(map(_strip_operators, telling)) if item]
+    return [
+        f'"{query}"' if " " not in query else query for query in dict.fromkeys(map(_strip_operators, telling)) if query
+    ]
 
 
 def _strip_operators(words: str) -> str:
-    """Words for a query: nothing in them is a qualifier or an operator."""
+    """Return words for a query: nothing in them is a qualifier or an operator."""
     return " ".join(re.findall(r"[\w.-]+", words.replace(":", " ")))[:100]
 
 
@@ -147,9 +152,9 @@ def _compare_issue(issue: Issue, wanted: Fingerprint) -> SimilarIssue:
     shared = {
         "kernel": [wanted.kernel] if _contains_word(text, wanted.kernel) else [],
         "kind": [wanted.kind] if _contains_word(text, _get_first_word(wanted.kind)) else [],
-        "code": [code for code in wanted.codes if _contains_word(text, code)],
+        "code": [word for word in wanted.codes if _contains_word(text, word)],
         "model": [wanted.model] if _contains_word(_drop_hyphens(text), _drop_hyphens(wanted.model)) else [],
-        "mode": [mode for mode in wanted.modes if _contains_word(text, mode)],
+        "mode": [word for word in wanted.modes if _contains_word(text, word)],
     }
     return SimilarIssue(
         number=issue.number,
@@ -170,15 +175,15 @@ def _contains_word(text: str, word: str) -> bool:
 
 
 def _drop_hyphens(text: str) -> str:
-    """GLM-5.3-Flash, GLM5.3 Flash: a name's hyphens come and go."""
+    """Drop hyphens, for GLM-5.3-Flash is GLM5.3 Flash: a name's hyphens come and go."""
     return re.sub(r"(?<=\w)[-_](?=\w)", "", text)
 
 
 def _find_other_codes(text: str, ours: tuple[str, ...]) -> tuple[str, ...]:
-    """Codes of the same numbering that are not ours: same place, another fault."""
+    """Return codes of the same numbering that differ: same place, another fault."""
     lengths = {len(code) for code in ours if code.isdigit()}
-    seen = dict.fromkeys(item for item in _CODE.findall(text) if item.isdigit() and len(item) in lengths)
-    return tuple(f"code {item}" for item in seen if item not in ours and any(item[:3] == own[:3] for own in ours))[:3]
+    seen = dict.fromkeys(code for code in _CODE.findall(text) if code.isdigit() and len(code) in lengths)
+    return tuple(f"code {code}" for code in seen if code not in ours and any(code[:3] == own[:3] for own in ours))[:3]
 
 
 def describe_rows(wanted: Fingerprint, rows: tuple[SimilarIssue, ...]) -> dict[str, Any]:

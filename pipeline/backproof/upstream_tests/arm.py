@@ -124,10 +124,17 @@ def _describe_end(process: _Process) -> str:
 def _record_lost(
     select: tuple[str, ...], collected: list[str], done: dict[str, OwnTest], process: _Process
 ) -> list[OwnTest]:
-    left = [test for test in collected or select if test not in done]
-    message = f"{_describe_end(process)} outside any test: {process.log.output[-500:]}"
-    fault = process.first_fault
-    return [OwnTest(test=test, outcome="not-run", runs=0, message=message, first_fault=fault) for test in left]
+    uncollected = process.log.uncollected
+    lost = [*collected, *uncollected] if collected else select
+    reason = f"{_describe_end(process)} outside any test: {process.log.output[-500:]}"
+    facts = {
+        "outcome": "not-run",
+        "runs": 0,
+        "message": "; ".join(uncollected.values())[:1000] or reason,
+        "first_fault": process.first_fault,
+        "uncollected": bool(uncollected),
+    }
+    return [OwnTest.model_validate({"test": test, **facts}) for test in lost if test not in done]
 
 
 def _repeat_test(job: ArmJob, number: int, first: OwnTest, loaded: dict[str, str]) -> OwnTest:
@@ -142,7 +149,9 @@ def _repeat_test(job: ArmJob, number: int, first: OwnTest, loaded: dict[str, str
             last = _record_test(process.log.reports[first.test], first.test)
         else:
             break
-        facts = {"runs": total.runs + 1, "bad": total.bad + last.bad, "outcome": last.outcome}
+        # A failure beside an error: it is not known which of them the test would show without the other's cause.
+        outcome = "error" if last.bad and "error" in {total.outcome, last.outcome} else last.outcome
+        facts = {"runs": total.runs + 1, "bad": total.bad + last.bad, "outcome": outcome}
         total = total.model_copy(update=facts)
     return total
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import secrets
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any, Final
 from junitparser import JUnitXml, JUnitXmlError, TestCase
 
 from backproof.adapters import proc
+from backproof.devices.check_result import TestResult
+from backproof.verdict.endings import classify_ending
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -55,6 +57,8 @@ class TestLog:
     code: int = 0
     command: str = ""
     collected: list[str] = field(default_factory=list)
+    uncollected: dict[str, str] = field(default_factory=dict)
+    """Modules and classes that could not be collected, each with the last line of its traceback."""
     ended: list[str] = field(default_factory=list)
     died_in: str | None = None
     loaded: dict[str, str] = field(default_factory=dict)
@@ -86,7 +90,10 @@ def run_tests(job: TestJob, name: str) -> TestLog:
     done = proc.run_process(argv, cwd=job.root, env=env, timeout=job.timeout, tee=job.work / f"{name}.log")
     log = TestLog(code=done.code, command=done.command, output=(done.error_text or done.text).strip()[-1500:])
     _replay_events(events, nonce, log)
-    log.reports |= dict(_read_junit(junit, log.ended))
+    for test, report in _read_junit(junit, log.ended):
+        # JUnit knows the phase and not what was raised.
+        was_error = test in log.reports and log.reports[test].outcome == "error"
+        log.reports[test] = replace(report, outcome="error") if was_error else report
     return log
 
 
@@ -115,6 +122,9 @@ def _apply_event(event: dict[str, Any], log: TestLog) -> None:
     match event["event"]:
         case "collected":
             log.collected += [str(test) for test in event["tests"]]
+        case "uncollected":
+            reason = str(event["message"]).strip().rpartition("\n")[2]
+            log.uncollected[str(event["test"])] = reason.removeprefix("E").strip()[:1000]
         case "start":
             log.died_in = str(event["test"])
         case "end":
@@ -129,12 +139,15 @@ def _apply_event(event: dict[str, Any], log: TestLog) -> None:
 
 
 def _apply_report(event: dict[str, Any], log: TestLog) -> None:
-    """Apply one of a test's three reports: the worst is its outcome, and one that fails outside its call is an error."""
+    """Apply one of a test's three reports: the first that is not good is its outcome."""
     test, outcome = str(event["test"]), str(event["outcome"])
     before = log.reports.get(test, TestReport(outcome="passed"))
     seconds = before.seconds + float(event["seconds"])
-    if outcome == "failed":
-        word = "failed" if event["when"] == "call" else "error"
+    if before.outcome in {"failed", "error"}:
+        log.reports[test] = replace(before, seconds=seconds)
+    elif outcome == "failed":
+        facts = {"nodeid": test, "outcome": outcome, "phase": event["when"], "raised": event["raised"]}
+        word = "error" if classify_ending(TestResult.model_validate(facts)) == "error" else "failed"
         log.reports[test] = TestReport(outcome=word, message=str(event["message"])[-1000:], seconds=seconds)
     elif outcome == "skipped":
         log.reports[test] = TestReport(outcome="skipped", seconds=seconds)

@@ -37,7 +37,7 @@ TRIAGE_HEADLINES = {
     "only-secondary": ("Only secondary errors: the cause is not in these files", "inconclusive"),
     "errors": ("Errors, and no first fault among them", "inconclusive"),
     "healthy": ("No failure found", "pass"),
-    "unread": ("Not read to the end: it could not be told", "error"),
+    "unread": ("Unknown: not everything could be read", "error"),
 }
 """The heading of each outcome of a triage, and the tone in which it is shown."""
 NOTHING_ELSE = {

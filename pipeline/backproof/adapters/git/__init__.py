@@ -1,11 +1,16 @@
-"""The one door to git: the user's repository is read, all work happens in a store of ours."""
+"""The boundary to git: the user's repository is only read, all work happens in a store of Backproof's own.
+
+GitPython reads objects here, and its gitdb writes them. It does no more: it has no merge of trees, blame limited to a range,
+patch ids or range-diff but by running git, and then with the caller's environment and configuration, which must not count.
+"""
 
 from backproof.adapters.git.builder import Builder
-from backproof.adapters.git.merging import Merge, Merged, Merger
-from backproof.adapters.git.objects import Entry, Objects
+from backproof.adapters.git.commits import write_commit, write_pick
+from backproof.adapters.git.merge_output import Merged
+from backproof.adapters.git.merging import Merge, Merger
+from backproof.adapters.git.objects import CommitInfo, Entry, Objects
 from backproof.adapters.git.source import Source
-from backproof.adapters.git.store import CommitInfo, Store
-from backproof.adapters.git.worktree import PickAttempt, Worktree
+from backproof.adapters.git.store import Store
 
 __all__ = [
     "Builder",
@@ -15,8 +20,8 @@ __all__ = [
     "Merged",
     "Merger",
     "Objects",
-    "PickAttempt",
     "Source",
     "Store",
-    "Worktree",
+    "write_commit",
+    "write_pick",
 ]

@@ -6,7 +6,7 @@ import shutil
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from backproof.adapters.git.command import git, must
+from backproof.adapters.git.command import checked, git
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,7 +26,7 @@ class Builder:
     def create(cls, folder: Path, *, date: str) -> Builder:
         """Start anew: what an earlier, killed attempt left is removed."""
         shutil.rmtree(folder, ignore_errors=True)
-        must(git("init", "--quiet", str(folder)), f"{folder}: cannot be created")
+        checked(git("init", "--quiet", str(folder)), f"{folder}: cannot be created")
         return cls(folder=folder, date=date)
 
     def _git(self, *args: str) -> proc.Completed:
@@ -36,17 +36,17 @@ class Builder:
 
     def commit_all(self, message: str, *, branch: str) -> None:
         """Commit every file, ignored or not, on a new branch."""
-        must(self._git("checkout", "--quiet", "--orphan", branch), f"{branch}: cannot be created")
-        must(self._git("add", "--all", "--force"), "the files cannot be added")
-        must(self._git("commit", "--quiet", "--message", message), "the files cannot be committed")
+        checked(self._git("checkout", "--quiet", "--orphan", branch), f"{branch}: cannot be created")
+        checked(self._git("add", "--all", "--force"), "the files cannot be added")
+        checked(self._git("commit", "--quiet", "--message", message), "the files cannot be committed")
 
     def apply_series(self, mails: Sequence[Path], *, ref: str) -> None:
         """Apply mails on top of the branch and name the result; the branch stays where it is."""
-        branch = must(self._git("symbolic-ref", "--short", "HEAD"), "no branch").text.strip()
-        must(self._git("checkout", "--quiet", "--detach"), "cannot leave the branch")
-        must(
+        branch = checked(self._git("symbolic-ref", "--short", "HEAD"), "no branch").text.strip()
+        checked(self._git("checkout", "--quiet", "--detach"), "cannot leave the branch")
+        checked(
             self._git("am", "--quiet", "--committer-date-is-author-date", *(str(each.absolute()) for each in mails)),
             "the kit's series does not apply to the release",
         )
-        must(self._git("update-ref", ref, "HEAD"), f"{ref}: cannot be set")
-        must(self._git("checkout", "--quiet", branch), "cannot return to the branch")
+        checked(self._git("update-ref", ref, "HEAD"), f"{ref}: cannot be set")
+        checked(self._git("checkout", "--quiet", branch), "cannot return to the branch")

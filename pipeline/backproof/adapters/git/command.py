@@ -72,16 +72,11 @@ def git(
     return proc.run_process(argv, cwd=cwd, env=environment(env, own=own), stdin=stdin, timeout=timeout, keep=keep)
 
 
-def dialogue(*args: str) -> proc.Dialogue:
-    """A git process that stays and answers, such as `cat-file --batch`."""
-    return proc.Dialogue(["git", *_flags(()), *args], env=environment())
-
-
 def _flags(settings: Sequence[str]) -> list[str]:
     return [flag for setting in (*_SETTINGS, *settings) for flag in ("-c", setting)]
 
 
-def must(done: proc.Completed, what: str) -> proc.Completed:
+def checked(done: proc.Completed, what: str) -> proc.Completed:
     """The command worked, or HostError with what git said."""
     if done.code == proc.NOT_FOUND:
         raise HostError(what, why="there is no `git` on PATH", next_step="install git 2.31 or newer")

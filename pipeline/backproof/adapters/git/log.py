@@ -9,8 +9,8 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from backproof.adapters.git.command import must
-from backproof.adapters.git.store import CommitInfo
+from backproof.adapters.git.command import checked
+from backproof.adapters.git.objects import CommitInfo
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -34,7 +34,7 @@ class Hunk:
 
 def log(store: Store, *revs: str, paths: Sequence[str] = (), options: Sequence[str] = ()) -> list[CommitInfo]:
     """Commits without merges, newest first."""
-    done = must(
+    done = checked(
         store.git(
             "log",
             "-z",
@@ -77,7 +77,7 @@ def is_ancestor(store: Store, one: str, other: str) -> bool:
 def touched(store: Store, *revs: str, paths: Sequence[str] = ()) -> dict[str, tuple[str, ...]]:
     """All paths that each commit changes; with `paths` only of the commits that change one of these."""
     options = ("-z", "--no-merges", "--no-renames", "--name-only", "--full-diff", "--full-history", "--format=%x01%H")
-    done = must(store.git("log", *options, *revs, "--", *paths, keep=_KEEP), "history cannot be read")
+    done = checked(store.git("log", *options, *revs, "--", *paths, keep=_KEEP), "history cannot be read")
     found: dict[str, list[str]] = {}
     current: list[str] = []
     for token in done.stdout.decode("utf-8", "surrogateescape").split("\0"):
@@ -94,7 +94,7 @@ def blame(store: Store, rev: str, path: str, ranges: Iterable[tuple[int, int]], 
     spans = [flag for first, last in ranges for flag in ("-L", f"{first},{last}")]
     if not spans:
         return {}
-    done = must(
+    done = checked(
         store.git("blame", "--porcelain", *spans, rev, f"^{known}", "--", path, keep=_KEEP),
         f"{path}: its history cannot be read",
     )
@@ -115,18 +115,18 @@ def patch_ids(store: Store, shas: Sequence[str]) -> dict[str, str]:
     if not shas:
         return {}
     names = "\n".join(shas).encode() + b"\n"
-    shown = must(
+    shown = checked(
         store.git("diff-tree", "--stdin", "--root", "-p", "--full-index", "--no-renames", stdin=names, keep=_KEEP),
         "changes cannot be read",
     )
-    done = must(store.git("patch-id", "--stable", stdin=shown.stdout, keep=_KEEP), "patch ids cannot be told")
+    done = checked(store.git("patch-id", "--stable", stdin=shown.stdout, keep=_KEEP), "patch ids cannot be told")
     return {commit: patch for patch, commit in (line.split() for line in done.text.splitlines())}
 
 
 def hunks(store: Store, old: str, new: str) -> list[Hunk]:
     """Where two blobs differ."""
     done = store.git("diff", "--unified=0", "--text", "--no-ext-diff", "--no-textconv", old, new, keep=_KEEP)
-    text = must(done, "two files cannot be compared").stdout.decode("latin-1")
+    text = checked(done, "two files cannot be compared").stdout.decode("latin-1")
     return [
         Hunk(old=(int(a), int(b or 1)), new=(int(c), int(d or 1)))
         for a, b, c, d in (found.groups() for found in _HUNK.finditer(text))
@@ -137,4 +137,4 @@ def range_diff(store: Store, one: str, other: str) -> str:
     """Two ranges of commits beside each other, for people."""
     # The default of 60 takes a small edited commit for two unrelated ones.
     done = store.git("range-diff", "--creation-factor=100", "--no-notes", "--no-color", one, other)
-    return must(done, "the commits cannot be compared").stdout.decode("utf-8", "replace")
+    return checked(done, "the commits cannot be compared").stdout.decode("utf-8", "replace")

@@ -1,28 +1,31 @@
-"""Reads objects through one long-lived `git cat-file --batch` and writes new ones into our own store.
+"""Reads objects and commits of a store, and writes new ones into it, through GitPython and its gitdb.
 
-A process per question costs about 5 ms, which is more than the question itself.
+GitPython keeps one `git cat-file --batch` running: a process per question costs about 5 ms, more than the question itself.
 """
 
 from __future__ import annotations
 
+import os
+import re
+import weakref
 from dataclasses import dataclass
 from io import BytesIO
 from typing import TYPE_CHECKING
 
+from git.cmd import Git
 from gitdb.base import IStream
 from gitdb.db import LooseObjectDB
 
-from backproof.adapters.git.command import dialogue
 from backproof.core.errors import HostError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from backproof.adapters import proc
-
 TREE_MODE = "40000"
 LINK_MODE = "160000"
+FILE_MODES = frozenset({"100644", "100755"})
+_OID = re.compile(r"[0-9a-f]{40}")
 _WHO = "Backproof <backproof@localhost> 0 +0000"
 """Fixed, so that the same question makes the same objects."""
 
@@ -36,45 +39,50 @@ class Entry:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class RawCommit:
-    """What a commit says, without resolving anything of it."""
+class CommitInfo:
+    """One commit, read from the object store."""
 
     sha: str
     tree: str
     parents: tuple[str, ...]
+    subject: str
+    message: str
+    author: str
 
 
 class Objects:
     """The objects of one store."""
 
     def __init__(self, git_dir: Path) -> None:
-        self._git_dir = git_dir
-        self._process: proc.Dialogue | None = None
+        git_dir = git_dir.absolute()
+        self._git = Git(str(git_dir))
+        self._git.update_environment(**_own_environment(git_dir))
+        # The process of a store that nobody closes ends with it.
+        weakref.finalize(self, self._git.clear_cache)
+        # Not GitPython's own: that one starts a process for each object it writes.
         self._database = LooseObjectDB(str(git_dir / "objects"))
         self._trees: dict[str, dict[str, Entry]] = {}
         self._written: dict[tuple[str, bytes], str] = {}
 
     def close(self) -> None:
-        if self._process is not None:
-            self._process.close()
-            self._process = None
+        self._git.clear_cache()
 
     def find(self, oid: str) -> tuple[str, bytes] | None:
-        """The kind and the bytes of an object; None where the store does not have it."""
-        if self._process is None:
-            self._process = dialogue(f"--git-dir={self._git_dir}", "cat-file", "--batch")
-        stream = self._process.ask(f"{oid}\n".encode())
-        head = stream.readline().split()
-        if len(head) == 3 and head[2].isdigit():
-            data = stream.read(int(head[2]) + 1)[:-1]
-            return head[1].decode(), data
-        if head[-1:] == [b"missing"]:
+        """Return the kind and the bytes of an object; None where the store does not have it whole."""
+        if not _OID.fullmatch(oid):
             return None
-        self.close()
-        raise _unreadable(oid)
+        for _ in range(2):
+            try:
+                _, kind, _, data = self._git.get_object_data(oid)
+            except (ValueError, OSError):
+                # A damaged object ends the process, and so does a Ctrl-C that reached it: ask a new one.
+                self.close()
+            else:
+                return os.fsdecode(kind), data
+        return None
 
     def read(self, oid: str, kind: str) -> bytes:
-        """The bytes of an object of that kind.
+        """Return the bytes of an object of that kind.
 
         Raises:
             HostError: it is missing, damaged or of another kind.
@@ -84,34 +92,36 @@ class Objects:
             raise _unreadable(oid)
         return found[1]
 
-    def commit(self, sha: str) -> RawCommit:
-        lines = self.read(sha, "commit").split(b"\n\n", 1)[0].split(b"\n")
-        fields = [line.split(b" ", 1) for line in lines]
-        parents = tuple(each[1].decode() for each in fields if each[0] == b"parent")
-        return RawCommit(sha=sha, tree=fields[0][1].decode(), parents=parents)
+    def commit(self, sha: str) -> CommitInfo:
+        """Read a commit.
+
+        Raises:
+            HostError: it is missing, damaged or no commit.
+        """
+        return _parse_commit(sha, self.read(sha, "commit"))
 
     def tree(self, oid: str) -> dict[str, Entry]:
-        """One level of a tree, by name."""
+        """Return one level of a tree, by name."""
         if oid not in self._trees:
-            self._trees[oid] = _parsed(self.read(oid, "tree"))
+            self._trees[oid] = _parse_tree(self.read(oid, "tree"))
         return self._trees[oid]
 
     def entry(self, tree: str, path: str) -> Entry | None:
-        """What a tree has at a path."""
-        found: Entry | None = Entry(mode=TREE_MODE, oid=tree)
+        """Return what a tree has at a path."""
+        entry: Entry | None = Entry(mode=TREE_MODE, oid=tree)
         for part in path.split("/"):
-            if found is None or found.mode != TREE_MODE:
+            if entry is None or entry.mode != TREE_MODE:
                 return None
-            found = self.tree(found.oid).get(part)
-        return found
+            entry = self.tree(entry.oid).get(part)
+        return entry
 
     def file(self, tree: str, path: str) -> bytes | None:
-        """The bytes of a file of a tree; None where there is no such file (or it is a submodule)."""
-        found = self.entry(tree, path)
-        return None if found is None or found.mode in {TREE_MODE, LINK_MODE} else self.read(found.oid, "blob")
+        """Return the bytes of a file of a tree; None where there is no such file (or it is a submodule)."""
+        entry = self.entry(tree, path)
+        return None if entry is None or entry.mode in {TREE_MODE, LINK_MODE} else self.read(entry.oid, "blob")
 
     def edited(self, tree: str | None, changes: Mapping[str, Entry | None]) -> str:
-        """A tree with some paths set to other entries (None: absent). Folders that become empty go, as in git."""
+        """Write a tree with some paths set to other entries (None: absent). Folders that become empty go, as in git."""
         entries = dict(self.tree(tree)) if tree else {}
         below: dict[str, dict[str, Entry | None]] = {}
         for path, entry in changes.items():
@@ -119,7 +129,7 @@ class Objects:
             if rest:
                 below.setdefault(first, {})[rest] = entry
             else:
-                _set(entries, first, entry)
+                _set_entry(entries, first, entry)
         for name, inner in below.items():
             old = entries.get(name)
             made = self.edited(old.oid if old and old.mode == TREE_MODE else None, inner)
@@ -127,31 +137,64 @@ class Objects:
                 entries[name] = Entry(mode=TREE_MODE, oid=made)
             elif old and old.mode == TREE_MODE:
                 del entries[name]
-        return self.write("tree", _rendered(entries))
+        return self.write("tree", _render_tree(entries))
 
     def synthetic(self, tree: str, *parents: str) -> str:
-        """A commit of ours with that tree: what git needs to merge trees."""
-        lines = [f"tree {tree}", *(f"parent {each}" for each in parents), f"author {_WHO}", f"committer {_WHO}"]
+        """Write a commit of ours with that tree: what git needs to merge trees."""
+        lines = [f"tree {tree}", *(f"parent {parent}" for parent in parents), f"author {_WHO}", f"committer {_WHO}"]
         return self.write("commit", "\n".join([*lines, "", "simulated", ""]).encode())
+
+    def transplant(self, sha: str, *, tree: str, parent: str) -> str:
+        """Write a commit again with another tree and one parent; its other bytes stay."""
+        _, author, rest = self.read(sha, "commit").partition(b"\nauthor ")
+        return self.write("commit", f"tree {tree}\nparent {parent}".encode() + author + rest)
 
     def write(self, kind: str, data: bytes) -> str:
         """Store an object of ours; the user's repository is only borrowed from."""
-        known = self._written.get((kind, data))
-        if known is None:
-            done = self._database.store(IStream(kind.encode(), len(data), BytesIO(data)))
-            known = str(done.hexsha.decode())
-            self._written[kind, data] = known
-        return known
+        oid = self._written.get((kind, data))
+        if oid is None:
+            stream = self._database.store(IStream(kind.encode(), len(data), BytesIO(data)))
+            oid = str(stream.hexsha.decode())
+            self._written[kind, data] = oid
+        return oid
 
 
-def _set(entries: dict[str, Entry], name: str, entry: Entry | None) -> None:
+def _own_environment(git_dir: Path) -> dict[str, str]:
+    """Return what steers git to this store: GitPython passes the caller's environment on, and a hook's names another one."""
+    return {
+        "GIT_DIR": str(git_dir),
+        "GIT_COMMON_DIR": str(git_dir),
+        "GIT_WORK_TREE": str(git_dir),
+        "GIT_OBJECT_DIRECTORY": str(git_dir / "objects"),
+        "GIT_ALTERNATE_OBJECT_DIRECTORIES": "",
+        "GIT_NO_REPLACE_OBJECTS": "1",
+        "GIT_CONFIG_COUNT": "0",
+        "GIT_CONFIG_PARAMETERS": "",
+    }
+
+
+def _set_entry(entries: dict[str, Entry], name: str, entry: Entry | None) -> None:
     if entry is not None:
         entries[name] = entry
     elif name in entries and entries[name].mode != TREE_MODE:
         del entries[name]
 
 
-def _parsed(data: bytes) -> dict[str, Entry]:
+def _parse_commit(sha: str, data: bytes) -> CommitInfo:
+    head, _, message = data.decode("utf-8", "replace").partition("\n\n")
+    rows = [row.split(" ", 1) for row in head.split("\n")]
+    fields = {name: values[0] for name, *values in reversed(rows)}
+    return CommitInfo(
+        sha=sha,
+        tree=fields["tree"],
+        parents=tuple(values[0] for name, *values in rows if name == "parent"),
+        subject=message.split("\n", 1)[0].strip(),
+        message=message,
+        author=fields["author"].rsplit(" ", 2)[0],
+    )
+
+
+def _parse_tree(data: bytes) -> dict[str, Entry]:
     entries: dict[str, Entry] = {}
     at = 0
     while at < len(data):
@@ -162,7 +205,7 @@ def _parsed(data: bytes) -> dict[str, Entry]:
     return entries
 
 
-def _rendered(entries: Mapping[str, Entry]) -> bytes:
+def _render_tree(entries: Mapping[str, Entry]) -> bytes:
     rows = [(name.encode("utf-8", "surrogateescape"), entry) for name, entry in entries.items()]
     # git sorts a folder as if its name ended with a slash.
     rows.sort(key=lambda row: row[0] + (b"/" if row[1].mode == TREE_MODE else b""))

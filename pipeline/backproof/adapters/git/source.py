@@ -10,7 +10,7 @@ from pathlib import Path
 from filelock import FileLock
 from platformdirs import user_cache_path
 
-from backproof.adapters.git.command import git, must
+from backproof.adapters.git.command import checked, git
 from backproof.core.errors import HostError, PlanError
 from backproof.core.redaction import redact
 
@@ -109,7 +109,7 @@ def _refs(git_dir: Path) -> dict[str, str]:
     # Not for-each-ref: to peel, it opens every object, which takes 0.2 s where packed-refs already says it.
     listing = git(f"--git-dir={git_dir}", "show-ref", "--dereference", settings=("safe.directory=*",), keep=1 << 30)
     if listing.code != 0 and listing.stderr:
-        must(listing, f"{git_dir}: its refs cannot be listed")
+        checked(listing, f"{git_dir}: its refs cannot be listed")
     # Code 1 and no word: a repository without refs. A peeled tag comes behind its own line and replaces it.
     rows = (line.split(" ", 1) for line in listing.text.splitlines())
     return {name.removesuffix("^{}"): sha for sha, name in rows}
@@ -132,7 +132,7 @@ def _mirror(url: str, pull: int | None) -> Path:
     folder.parent.mkdir(parents=True, exist_ok=True)
     with FileLock(f"{folder}.lock"):
         if not (folder / "HEAD").exists():
-            must(git("init", "--quiet", "--bare", str(folder)), f"{folder}: cannot be created")
+            checked(git("init", "--quiet", "--bare", str(folder)), f"{folder}: cannot be created")
         specs = ["+refs/heads/*:refs/heads/*"]
         _fetch(folder, url, specs)
         if pull is not None:
@@ -154,7 +154,7 @@ def _fetch(folder: Path, url: str, specs: list[str]) -> None:
         own=False,
         timeout=3600,
     )
-    must(done, f"{redact(url)}: cannot be fetched")
+    checked(done, f"{redact(url)}: cannot be fetched")
 
 
 def _fetch_optional(folder: Path, url: str, spec: str) -> None:

@@ -32,7 +32,7 @@ _NEXT_PAGE = re.compile(r'<([^>]{1,2000})>;\s*rel="next"')
 
 
 class _CappedRetry(GithubRetry):
-    """GithubRetry's cap does not hold for a Retry-After header, which urllib3 sleeps out whatever it says."""
+    """GithubRetry whose cap holds for a Retry-After header, too: urllib3 waits as long as that says."""
 
     def increment(  # type: ignore[override] # as GithubRetry has it
         self,
@@ -47,15 +47,15 @@ class _CappedRetry(GithubRetry):
         if response is not None and self.max_rate_limit_wait is not None and wait > self.max_rate_limit_wait:
             response.drain_conn()
             response.close()
-            said = {"message": f"a rate limit asks to wait {wait:.0f} s"}
-            raise RateLimitExceededExceedsMaxWait(response.status, said, dict(response.headers), wait=wait)
+            message = {"message": f"a rate limit asks to wait {wait:.0f} s"}
+            raise RateLimitExceededExceedsMaxWait(response.status, message, dict(response.headers), wait=wait)
         return super().increment(method, url, response, error, _pool, _stacktrace)
 
 
 def retry_policy(*, post: bool = False, backoff: float = 0.5, longest_wait: float = 60) -> GithubRetry:
-    """Retries for what may be repeated without harm.
+    """Return the retries of requests that may be repeated without harm.
 
-    PyGithub's own default repeats POST after a 502 and PATCH not, the wrong way round for a comment, and has no cap on
+    PyGithub's own default repeats POST after a 502 but not PATCH, the wrong way round for a comment, and has no cap on
     its rate-limit wait: https://github.com/EnricoMi/publish-unit-test-result-action/issues/385 shows one of 24 minutes.
     """
     methods = frozenset({"POST"}) if post else _READS
@@ -63,12 +63,12 @@ def retry_policy(*, post: bool = False, backoff: float = 0.5, longest_wait: floa
 
 
 def find_api_url(env: Mapping[str, str] | None = None) -> str:
-    """Where GitHub is: Actions says it, an enterprise server included."""
+    """Return the address of GitHub's API; Actions names it, that of an enterprise server, too."""
     return (os.environ if env is None else env).get("GITHUB_API_URL") or API
 
 
 class GitHubClient:
-    """What we ask of GitHub. `auth` None reads public things only."""
+    """The requests to GitHub; with `auth` None it reads public things only."""
 
     def __init__(
         self,
@@ -86,7 +86,7 @@ class GitHubClient:
         self._graph = _build_github(base_url, auth, query_retry or retry_policy(post=True), 0, timeout)
 
     def get_json(self, what: str, path: str, parameters: dict[str, Any] | None = None) -> Any:
-        """The JSON of one thing.
+        """Return the JSON of one resource.
 
         Raises:
             RefusedError: GitHub refused or did not answer.
@@ -96,7 +96,7 @@ class GitHubClient:
     def list_items(
         self, what: str, path: str, parameters: dict[str, Any] | None = None, *, key: str = ""
     ) -> Iterator[Any]:
-        """All items of a list, each once; `key` names the list in an answer that is an object."""
+        """Yield all items of a list, each once; `key` names the list in an answer that is an object."""
         seen: set[Any] = set()
         following: str | None = path
         query: dict[str, Any] | None = {"per_page": 100, **(parameters or {})}
@@ -110,11 +110,11 @@ class GitHubClient:
         raise RefusedError(
             what,
             why=f"the list has more than {_PAGES} pages",
-            next_step="this is beyond what we read; do it by hand, or in a pull request with less on it",
+            next_step="Backproof reads no more; do it by hand, or in a pull request with less on it",
         )
 
     def get_record(self, what: str, path: str, kind: type[R]) -> R:
-        """What GitHub has at a path, as a record."""
+        """Return the answer at a path as a record."""
         data = self.get_json(what, path)
         with translated_errors(what):
             return kind.model_validate(data)
@@ -122,10 +122,10 @@ class GitHubClient:
     def list_records(
         self, what: str, path: str, kind: type[R], *, most: int | None = None, key: str = ""
     ) -> tuple[R, ...]:
-        """The items of a list as records, at most so many."""
-        found = islice(self.list_items(what, path, key=key), most)
+        """Return the items of a list as records, at most so many."""
+        items = islice(self.list_items(what, path, key=key), most)
         with translated_errors(what):
-            return tuple(kind.model_validate(item) for item in found)
+            return tuple(kind.model_validate(item) for item in items)
 
     def post(self, what: str, path: str, body: dict[str, Any]) -> Any:
         return self._send(what, "POST", path, body=body)[1]
@@ -137,19 +137,19 @@ class GitHubClient:
         self._send(what, "DELETE", path)
 
     def query(self, what: str, document: str, variables: dict[str, Any]) -> dict[str, Any]:
-        """The data of a GraphQL query."""
+        """Return the data of a GraphQL query."""
         with translated_errors(what):
-            found: Any = self._graph.requester.graphql_query(document, variables)[1].get("data")
-        if not isinstance(found, dict):
+            data: Any = self._graph.requester.graphql_query(document, variables)[1].get("data")
+        if not isinstance(data, dict):
             raise _build_format_error(what)
-        return found
+        return data
 
     def get_login(self) -> str | None:
-        """Whose token this is. REST's /user refuses the token of an App or of Actions; GraphQL's viewer does not."""
+        """Return the owner of the token. REST's /user refuses the token of an App or of Actions; GraphQL's viewer does not."""
         if not self.named:
             return None
-        found = self.query("whose token this is cannot be read", "query { viewer { login } }", {})
-        return str(found["viewer"]["login"])
+        data = self.query("whose token this is cannot be read", "query { viewer { login } }", {})
+        return str(data["viewer"]["login"])
 
     def _send(
         self,
@@ -178,15 +178,15 @@ def _build_github(base_url: str, auth: Auth | None, retry: Retry, pause: float, 
 
 
 def _find_next_page(headers: dict[str, Any]) -> str | None:
-    found = _NEXT_PAGE.search(str(headers.get("link", "")))
-    return found[1] if found else None
+    match = _NEXT_PAGE.search(str(headers.get("link", "")))
+    return match[1] if match else None
 
 
 def _extract_list(what: str, data: Any, key: str) -> list[Any]:
-    found = data.get(key) if key and isinstance(data, dict) else data
-    if not isinstance(found, list):
+    items = data.get(key) if key and isinstance(data, dict) else data
+    if not isinstance(items, list):
         raise _build_format_error(what)
-    return found
+    return items
 
 
 def _drop_seen(items: list[Any], seen: set[Any]) -> Iterator[Any]:

@@ -1,7 +1,7 @@
-"""One comment per kit, branch and device, found by a hidden marker and its author, and never written over a person.
+"""One comment per kit, branch and device, found by a hidden marker and its author; a person's edits are never overwritten.
 
-The order is list, compare, write, list again: a lost reply, a second run at the same time and a listing that came late
-all end with one comment.
+The order is list, compare, write, list again: a lost reply, a second run at the same time and a late listing all end
+with one comment.
 """
 
 from __future__ import annotations
@@ -37,16 +37,16 @@ class Conversation:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class CommentPlan:
-    """What would be done; `publish` prints this and `--publish` carries it out."""
+    """The action to take; `publish` prints it and `--publish` carries it out."""
 
     action: Literal["create", "update", "keep"]
     why: str
-    found: MarkedComment | None = None
+    comment: MarkedComment | None = None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class PostedComment:
-    """What was done."""
+    """The action taken."""
 
     action: Literal["created", "updated", "kept"]
     url: str
@@ -56,44 +56,44 @@ class PostedComment:
 def find_marked(
     client: GitHubClient, place: Conversation, draft: CommentDraft, author: str | None
 ) -> list[MarkedComment]:
-    """Comments with the draft's marker by this author, oldest first; with no author known, by anybody."""
+    """Return the comments with the draft's marker by this author, oldest first; without an author, those by anybody."""
     what = f"{place}: its comments cannot be listed"
-    found = []
+    comments = []
     for item in client.list_items(what, f"/repos/{place.repo}/issues/{place.number}/comments"):
         with translated_errors(what):
-            read = read_marker(item)
-        if read and read.key == draft.key and author in {None, read.login}:
-            found.append(read)
-    return sorted(found, key=lambda entry: entry.id)
+            comment = read_marker(item)
+        if comment and comment.key == draft.key and author in {None, comment.login}:
+            comments.append(comment)
+    return sorted(comments, key=lambda entry: entry.id)
 
 
 def plan_comment(client: GitHubClient, place: Conversation, draft: CommentDraft, author: str | None) -> CommentPlan:
-    """What must be done so that the draft stands there once.
+    """Return the action after which the draft stands there once.
 
     Raises:
-        NeedsReview: a person has edited our comment since.
+        NeedsReview: a person has edited the comment since.
     """
-    found = find_marked(client, place, draft, author)
-    return _choose_action(place, draft, found)
+    comments = find_marked(client, place, draft, author)
+    return _choose_action(place, draft, comments)
 
 
-def _choose_action(place: Conversation, draft: CommentDraft, found: list[MarkedComment]) -> CommentPlan:
-    if not found:
-        return CommentPlan(action="create", why=f"{place} has no comment of ours for {', '.join(draft.key)}")
-    first = found[0]
+def _choose_action(place: Conversation, draft: CommentDraft, comments: list[MarkedComment]) -> CommentPlan:
+    if not comments:
+        return CommentPlan(action="create", why=f"{place} has no comment of Backproof for {', '.join(draft.key)}")
+    first = comments[0]
     if first.edited:
         raise NeedsReview(
-            f"{first.url}: a person has edited this comment since we wrote it",
+            f"{first.url}: a person has edited this comment since it was posted",
             why="its text is not the one that its marker names",
-            next_step="move their words to a comment of their own and delete ours, then run the same command again",
+            next_step="save their edits elsewhere, then delete the comment and run the same command again",
         )
     if _is_newer(first.started, draft.started):
         return CommentPlan(
-            action="keep", why=f"it shows a run of {first.started}, which is newer than this one", found=first
+            action="keep", why=f"it shows a run of {first.started}, which is newer than this one", comment=first
         )
     if first.fingerprint == hash_text(draft.text):
-        return CommentPlan(action="keep", why="its text is the same", found=first)
-    return CommentPlan(action="update", why=f"it shows a run of {first.started}", found=first)
+        return CommentPlan(action="keep", why="its text is the same", comment=first)
+    return CommentPlan(action="update", why=f"it shows a run of {first.started}", comment=first)
 
 
 def _is_newer(one: str, other: str) -> bool:
@@ -109,23 +109,23 @@ def carry_out_plan(
     """List, write what is missing or changed, list again.
 
     Raises:
-        RefusedError: GitHub refused, or did not answer and nothing of ours stands there.
-        NeedsReview: as `intend`.
+        RefusedError: GitHub refused, or did not answer and the comment is not there.
+        NeedsReview: as `plan_comment`.
     """
-    intent = plan_comment(client, place, draft, author)
-    if intent.found is None:
+    plan = plan_comment(client, place, draft, author)
+    if plan.comment is None:
         return _create_comment(client, place, draft, author, pause)
-    if intent.action == "keep":
-        return PostedComment(action="kept", url=intent.found.url, id=intent.found.id)
-    _update_comment(client, place, intent.found, draft)
+    if plan.action == "keep":
+        return PostedComment(action="kept", url=plan.comment.url, id=plan.comment.id)
+    _update_comment(client, place, plan.comment, draft)
     _settle_comments(client, place, draft, author)
-    return PostedComment(action="updated", url=intent.found.url, id=intent.found.id)
+    return PostedComment(action="updated", url=plan.comment.url, id=plan.comment.id)
 
 
 def _create_comment(
     client: GitHubClient, place: Conversation, draft: CommentDraft, author: str, pause: float
 ) -> PostedComment:
-    """A POST whose reply was lost may have landed: only the list can tell, so it is asked before anything else."""
+    """Post the comment. One whose reply was lost may be there: only the list shows it, so that is read first."""
     lost: RefusedError | None = None
     for attempt in range(_TRIES):
         try:
@@ -151,11 +151,11 @@ def _create_comment(
 def _settle_comments(
     client: GitHubClient, place: Conversation, draft: CommentDraft, author: str
 ) -> MarkedComment | None:
-    """One comment of ours: the oldest stays with the newest text, an untouched younger twin goes."""
-    found = find_marked(client, place, draft, author)
-    if not found:
+    """Leave one comment: the oldest stays with the newest text, an untouched younger twin is deleted."""
+    comments = find_marked(client, place, draft, author)
+    if not comments:
         return None
-    first, *twins = found
+    first, *twins = comments
     for twin in twins:
         if not twin.edited:
             _remove_comment(client, place, twin)
@@ -165,10 +165,10 @@ def _settle_comments(
     return first
 
 
-def _update_comment(client: GitHubClient, place: Conversation, found: MarkedComment, draft: CommentDraft) -> None:
+def _update_comment(client: GitHubClient, place: Conversation, comment: MarkedComment, draft: CommentDraft) -> None:
     client.patch(
-        f"{found.url}: the comment cannot be updated",
-        f"/repos/{place.repo}/issues/comments/{found.id}",
+        f"{comment.url}: the comment cannot be updated",
+        f"/repos/{place.repo}/issues/comments/{comment.id}",
         {"body": draft.body},
     )
 

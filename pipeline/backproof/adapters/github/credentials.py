@@ -1,4 +1,4 @@
-"""Who we are to GitHub, from the environment alone: an option or a file would put a token where it can be read."""
+"""Credentials for GitHub, from the environment alone: an option or a file would put a token where others can read it."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ APP_ID, APP_KEY, APP_INSTALLATION = "BACKPROOF_APP_ID", "BACKPROOF_APP_PRIVATE_K
 
 
 def read_credentials(env: Mapping[str, str] | None = None) -> Auth.Auth | None:
-    """A token, else an App's installation, else None: public things can be read by anybody.
+    """Return a token, else an App's installation, else None: anybody may read public things.
 
     Raises:
-        PlanError: the environment names an App and not all that it needs.
+        PlanError: the environment names an App, but not everything that it needs.
     """
     source = os.environ if env is None else env
     token = next((source[name].strip() for name in TOKENS if source.get(name, "").strip()), None)
@@ -33,8 +33,8 @@ def _read_app(env: Mapping[str, str]) -> Auth.Auth:
     missing = [name for name in (APP_KEY, APP_INSTALLATION) if not env.get(name)]
     if missing or not env[APP_ID].isdigit() or not env[APP_INSTALLATION].isdigit():
         raise PlanError(
-            f"{APP_ID} is set, and {' and '.join(missing) if missing else 'it or its installation'} cannot be used",
-            why="an App speaks with its numeric id, its private key and the numeric id of its installation",
+            f"{APP_ID} is set, but {' and '.join(missing) if missing else 'it or its installation'} cannot be used",
+            why="an App authenticates with its numeric id, its private key and the numeric id of its installation",
             next_step=f"set {APP_ID}, {APP_KEY} and {APP_INSTALLATION}, or GH_TOKEN",
         )
     return Auth.AppAuth(int(env[APP_ID]), env[APP_KEY]).get_installation_auth(int(env[APP_INSTALLATION]))

@@ -1,4 +1,4 @@
-"""What GitHub refused, in our three sentences, with what to do next for each kind of refusal."""
+"""Refusals of GitHub in three sentences, with the next step for each kind."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ if TYPE_CHECKING:
 _SAID = 300
 _AGAIN = "run the same command again"
 WRITE_AGAIN = f"{_AGAIN}: nothing is posted twice"
-"""What to do after a request that may have written."""
+"""The next step after a request that may have written."""
 _NEXT = {
     401: "set GH_TOKEN to a token that is valid, or unset it: public things can be read without one",
     403: "give the token `pull-requests: write` on that repository, or ask its maintainers who may comment",
     404: "check the name and the number; a token that may not see a private repository gets the same answer",
     410: "it was removed, or issues are switched off there: name another pull request",
-    422: "GitHub found the request wrong: post comment.md by hand and tell us what GitHub said",
+    422: "GitHub rejected the request: post comment.md by hand, and open an issue with GitHub's answer",
 }
 # A secondary limit can be a plain 403 with nothing but its body to tell: https://github.com/hub4j/github-api/issues/2009
 _RATE_WORDS = ("rate limit", "abuse detection", "please wait a few minutes", "please retry your request again later")
@@ -41,15 +41,15 @@ class RefusedError(GitHubError):
 
     @property
     def lost(self) -> bool:
-        """Whether the request may have taken effect all the same: no answer, or one that is not GitHub's word."""
+        """True where the request may have taken effect all the same: no answer, or an error of a server."""
         return self.status == 0 or self.status >= 500
 
 
 @contextmanager
 def translated_errors(what: str, *, again: str = _AGAIN) -> Iterator[None]:
-    """Turn everything that a request can end with into a RefusedError.
+    """Turn every failure of a request into a RefusedError.
 
-    The cause is cut off: a traceback of a library may hold what a request was made of.
+    The cause is cut off: a traceback of a library may hold the request, its token included.
     """
     try:
         yield
@@ -68,14 +68,14 @@ def translated_errors(what: str, *, again: str = _AGAIN) -> Iterator[None]:
 
 
 def _build_refusal(what: str, error: GithubException, again: str) -> RefusedError:
-    said = _read_message(error)
-    if is_rate_limit(said) or error.status == 429:
-        return RefusedError(what, why=f"a rate limit: {said}", next_step=_format_wait(error), status=error.status)
-    if "locked" in said.lower():
+    message = _read_message(error)
+    if is_rate_limit(message) or error.status == 429:
+        return RefusedError(what, why=f"a rate limit: {message}", next_step=_format_wait(error), status=error.status)
+    if "locked" in message.lower():
         step = "ask a maintainer to unlock the conversation; comment.md of the run holds the text"
-        return RefusedError(what, why=f"{error.status}: {said}", next_step=step, status=error.status)
+        return RefusedError(what, why=f"{error.status}: {message}", next_step=step, status=error.status)
     step = _NEXT.get(error.status, f"GitHub may be in trouble; wait, then {again}")
-    return RefusedError(what, why=f"{error.status}: {said}", next_step=step, status=error.status)
+    return RefusedError(what, why=f"{error.status}: {message}", next_step=step, status=error.status)
 
 
 def is_rate_limit(text: str) -> bool:

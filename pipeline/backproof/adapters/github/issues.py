@@ -1,4 +1,4 @@
-"""Searching the issues and pull requests of a repository: few calls, few results, ranked elsewhere."""
+"""Searches the issues and pull requests of a repository: few calls, few results, ranked elsewhere."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Issue(GitHubRecord):
 
 
 def search_issues(client: GitHubClient, repo: str, words: str, *, kind: Literal["issue", "pr"]) -> tuple[Issue, ...]:
-    """One search, one page: issues (or pull requests) that have the words."""
+    """Return the issues (or pull requests) with the words, as far as they are on the first page."""
     what = f"{repo}: its issues cannot be searched"
     query = {"q": f"repo:{repo} is:{kind} {words}", "per_page": PER_SEARCH}
     data = client.get_json(what, "/search/issues", query)

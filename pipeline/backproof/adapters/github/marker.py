@@ -1,4 +1,4 @@
-"""The hidden line that says of a comment: ours, for this kit, branch and device, and untouched since."""
+"""The hidden line that marks a comment as Backproof's: its kit, branch and device, and the hash of its text."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _MARKER = re.compile(r"\A<!-- backproof:1 ([A-Za-z0-9=&%._~/+]{1,2000}) -->\n")
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class CommentDraft:
-    """What we want to stand there, and of which run it is."""
+    """The comment to post, with the run that it shows."""
 
     kit: str
     branch: str
@@ -48,7 +48,7 @@ class CommentDraft:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class MarkedComment:
-    """A comment that carries our marker."""
+    """A comment with the marker of Backproof."""
 
     id: int
     url: str
@@ -65,7 +65,7 @@ class _User(BaseModel):
 
 
 class _Comment(BaseModel):
-    """What we read of a comment; a deleted account leaves no user."""
+    """The fields of a comment that are read; a deleted account leaves no user."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
     id: int
@@ -75,26 +75,26 @@ class _Comment(BaseModel):
 
 
 def hash_text(text: str) -> str:
-    """SHA-256 of a text as GitHub keeps it: line ends and outer blanks do not count."""
+    """Return the SHA-256 of a text as GitHub keeps it: line ends and outer blanks do not count."""
     return hashlib.sha256(text.replace("\r\n", "\n").strip().encode()).hexdigest()
 
 
 def read_marker(comment: object) -> MarkedComment | None:
-    """What the marker of a comment says; None where it has none of ours."""
+    """Return a comment with its marker; None where it has none."""
     read = _Comment.model_validate(comment)
     body = (read.body or "").replace("\r\n", "\n")
-    found = _MARKER.match(body)
-    if not found:
+    match = _MARKER.match(body)
+    if not match:
         return None
-    said = {name: values[0] for name, values in parse_qs(found[1]).items()}
-    if not {"kit", "branch", "device", "started", "body"} <= set(said):
+    fields = {name: values[0] for name, values in parse_qs(match[1]).items()}
+    if not {"kit", "branch", "device", "started", "body"} <= set(fields):
         return None
     return MarkedComment(
         id=read.id,
         url=read.html_url,
         login=read.user.login if read.user else "",
-        key=(said["kit"], said["branch"], said["device"]),
-        started=said["started"],
-        fingerprint=said["body"],
-        edited=hash_text(body[found.end() :]) != said["body"],
+        key=(fields["kit"], fields["branch"], fields["device"]),
+        started=fields["started"],
+        fingerprint=fields["body"],
+        edited=hash_text(body[match.end() :]) != fields["body"],
     )

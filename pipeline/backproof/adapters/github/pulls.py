@@ -1,4 +1,4 @@
-"""What a pull request is: its text, commits, files, reviews and checks, read through REST."""
+"""Pull requests: text, commits, files, reviews and checks, read through REST."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _URL = re.compile(
 
 
 class GitHubRecord(BaseModel):
-    """What we read of an answer; GitHub adds fields at any time."""
+    """The fields of an answer that are read; GitHub adds others at any time."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 
@@ -61,7 +61,7 @@ class PullRequest(GitHubRecord):
 
     @property
     def original(self) -> int | None:
-        """The pull request that this one says it backports."""
+        """The pull request that this one names as the one that it backports."""
         return references.find_original_pull(f"{self.title}\n{self.text}", but=self.number)
 
 
@@ -128,19 +128,19 @@ class _Repository(GitHubRecord):
 
 
 def parse_reference(text: str) -> tuple[str, int]:
-    """Repository and number from `owner/name#12` or the address of a pull request.
+    """Return repository and number of `owner/name#12` or of the address of a pull request.
 
     Raises:
-        PlanError: it is neither.
+        PlanError: the text is something else.
     """
-    found = _URL.fullmatch(text.strip())
-    if found is None:
+    match = _URL.fullmatch(text.strip())
+    if match is None:
         raise PlanError(
-            f"{text}: this names no pull request",
+            f"{text}: not a pull request",
             why="it is neither an address like https://github.com/owner/name/pull/12 nor owner/name#12",
             next_step="copy the address of the pull request from the browser",
         )
-    return found["repo"], int(found["number"])
+    return match["repo"], int(match["number"])
 
 
 def get_pull(client: GitHubClient, repo: str, number: int) -> PullRequest:
@@ -148,13 +148,13 @@ def get_pull(client: GitHubClient, repo: str, number: int) -> PullRequest:
 
 
 def list_commits(client: GitHubClient, repo: str, number: int) -> tuple[Commit, ...]:
-    """The commits of a pull request, oldest first (GitHub gives 250 at most)."""
+    """Return the commits of a pull request, oldest first (GitHub gives 250 at most)."""
     what = f"{repo}#{number}: its commits cannot be read"
     return client.list_records(what, f"/repos/{repo}/pulls/{number}/commits", Commit, most=_COMMITS)
 
 
 def add_files(client: GitHubClient, repo: str, listed: tuple[Commit, ...]) -> tuple[Commit, ...]:
-    """The same commits with the paths that each touches; one request each, so of the first 40 only."""
+    """Return the commits with the paths that each changes; one request each, so only the first 40."""
     return tuple(get_commit(client, repo, item.sha) for item in listed[:_DETAILS])
 
 
@@ -189,15 +189,15 @@ def get_default_branch(client: GitHubClient, repo: str) -> str:
 
 
 def list_branches(client: GitHubClient, repo: str, prefix: str) -> tuple[str, ...]:
-    """Names of the branches that start with a prefix."""
+    """Return the names of the branches that start with a prefix."""
     what = f"{repo}: its branches cannot be read"
-    found = client.get_json(what, f"/repos/{repo}/git/matching-refs/heads/{quote(prefix)}")
+    refs = client.get_json(what, f"/repos/{repo}/git/matching-refs/heads/{quote(prefix)}")
     with translated_errors(what):
-        return tuple(_Ref.model_validate(item).ref.removeprefix("refs/heads/") for item in found)
+        return tuple(_Ref.model_validate(item).ref.removeprefix("refs/heads/") for item in refs)
 
 
 def read_content(client: GitHubClient, repo: str, path: str, ref: str) -> str | None:
-    """The text of a file at a commit; None where it is not there (or larger than GitHub hands out: 1 MB)."""
+    """Return the text of a file at a commit; None where it is not there (or is larger than 1 MB, GitHub's limit)."""
     what = f"{repo}@{ref[:12]}: {path} cannot be read"
     try:
         data: Any = client.get_json(what, f"/repos/{repo}/contents/{quote(path)}", {"ref": ref})

@@ -1,4 +1,4 @@
-"""Which repository and which pull requests a text names: addresses, bodies, subjects of commits."""
+"""Repositories and pull requests that a text names: an address, a body, the subject of a commit."""
 
 from __future__ import annotations
 
@@ -30,24 +30,24 @@ class NumberedSubject:
 
 
 def parse_repository(address: str) -> str:
-    """The owner/name of an address on GitHub; empty where it is none."""
-    found = _ADDRESS.fullmatch(address.strip())
-    return found["repo"] if found else ""
+    """Return the owner/name of an address on GitHub; empty where it is none."""
+    match = _ADDRESS.fullmatch(address.strip())
+    return match["repo"] if match else ""
 
 
 def find_original_pull(text: str, *, but: int | None) -> int | None:
-    """The pull request that a text says to be the backport of, unless it is the one that says so."""
-    found = _ORIGINAL.search(text[:_LONGEST])
-    return int(found[1]) if found and int(found[1]) != but else None
+    """Return the pull request that a text calls itself a backport of, unless it is the one given by `but`."""
+    match = _ORIGINAL.search(text[:_LONGEST])
+    return int(match[1]) if match and int(match[1]) != but else None
 
 
 def parse_subject(subject: str) -> NumberedSubject:
-    """Reads "a title (#12)", and "a title (#11) (#12)" of a backport."""
+    """Read "a title (#12)", and "a title (#11) (#12)" of a backport."""
     subject = subject[-_LONGEST:].strip()
-    found = _NUMBERS.search(subject)
-    if found is None:
+    match = _NUMBERS.search(subject)
+    if match is None:
         return NumberedSubject(title=subject)
-    title = subject[: found.start()].strip() or subject
+    title = subject[: match.start()].strip() or subject
     return NumberedSubject(
-        title=title, pull=int(found["pull"]), original=int(found["original"]) if found["original"] else None
+        title=title, pull=int(match["pull"]), original=int(match["original"]) if match["original"] else None
     )

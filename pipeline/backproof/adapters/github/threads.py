@@ -1,4 +1,4 @@
-"""Review threads, with whether they are marked resolved: REST does not tell, so this one is GraphQL."""
+"""Review threads with their resolved mark, which only GraphQL has."""
 
 from __future__ import annotations
 
@@ -91,24 +91,24 @@ class _Data(GitHubRecord):
 
 
 def list_review_threads(client: GitHubClient, repo: str, number: int) -> tuple[ReviewThread, ...]:
-    """All threads, a thousand at most.
+    """Return all threads, a thousand at most.
 
     Raises:
         RefusedError: GitHub refused; without a token it always does for GraphQL.
     """
     what = f"{repo}#{number}: its review threads cannot be read"
     owner, _, name = repo.partition("/")
-    found: list[ReviewThread] = []
+    threads: list[ReviewThread] = []
     after: str | None = None
     for _ in range(_PAGES):
         data = client.query(what, QUERY, {"owner": owner, "name": name, "number": number, "after": after})
         with translated_errors(what):
-            read = _Data.model_validate(data)
-        if read.repository is None or read.repository.pull is None:
+            answer = _Data.model_validate(data)
+        if answer.repository is None or answer.repository.pull is None:
             break
-        threads = read.repository.pull.threads
-        found += threads.nodes
-        after = threads.page.end
-        if not threads.page.more or after is None:
+        listing = answer.repository.pull.threads
+        threads += listing.nodes
+        after = listing.page.end
+        if not listing.page.more or after is None:
             break
-    return tuple(found)
+    return tuple(threads)

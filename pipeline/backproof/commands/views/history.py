@@ -10,7 +10,7 @@ from rich.text import Text
 from backproof.commands.output import open_console, print_line, print_text, say
 from backproof.core.plain_text import escape_line
 from backproof.core.plural import format_count
-from backproof.history.simulate import Landing
+from backproof.records.picks import PickOutcome
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -42,7 +42,7 @@ def survey(found: SurveyRecord) -> None:
 
 
 def _outcome(row: SurveyRow) -> str:
-    if row.outcome is Landing.CONFLICT:
+    if row.outcome is PickOutcome.CONFLICT:
         return f"conflict ({format_count(sum(not conflict.dropped for conflict in row.conflicts), 'file')})"
     return f"{row.outcome} (conflict only there)" if row.only_in_dropped else str(row.outcome)
 

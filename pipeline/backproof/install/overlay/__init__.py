@@ -1,6 +1,6 @@
-"""The door to a target's site-packages: files changed all or none, journaled first, undone also after a kill.
+"""The boundary to a target's site-packages: files changed all or none, journaled first, undone also after a kill.
 
-`Session` owns one site: `put` changes files, `take_out` undoes it, `hold` leaves it on purpose. `installed`,
+`OverlaySession` owns one site: `apply` changes files, `revert` undoes that, `hold` leaves it on purpose. `installed`,
 `undo`, `recover` and `recover_all` are what callers need of it.
 """
 
@@ -37,28 +37,28 @@ __all__ = [
 def install_changes(
     site: Path, changes: Sequence[Change], *, owner: str, guards: Sequence[str] = ()
 ) -> Iterator[OverlaySession]:
-    """Have exactly these changes in place, then again what was there before: nothing, or what this owner holds.
+    """Keep exactly these changes in place during the block, then restore the former state.
 
     Raises:
         NeedsReview: files that are not the release's own.
         HostError: another owner has the site.
     """
     site = site.resolve()
-    ours = OPEN.get(site)
-    if ours is not None and ours.owner != owner:
+    own_session = OPEN.get(site)
+    if own_session is not None and own_session.owner != owner:
         raise build_taken_error(site, written.read_journal(site))
-    session = ours or OverlaySession.open(site, owner=owner)
+    session = own_session or OverlaySession.open(site, owner=owner)
     try:
         yield from _switch_changes(session, changes, guards)
     finally:
-        if ours is None:
+        if own_session is None:
             session.close()
 
 
 def _switch_changes(
     session: OverlaySession, changes: Sequence[Change], guards: Sequence[str]
 ) -> Iterator[OverlaySession]:
-    before, guards_before, held = session.list_changes(), session.list_guards(), session.held
+    before, guards_before, was_held = session.list_changes(), session.list_guards(), session.held
     session.revert()
     session.held = False
     try:
@@ -67,18 +67,18 @@ def _switch_changes(
     finally:
         session.revert()
         session.apply(before, guards=guards_before)
-        if held:
+        if was_held:
             session.hold()
 
 
 def find_owner(site: Path) -> str | None:
-    """Whose overlay is in place there; None when there is none."""
+    """Return the owner of the overlay in place; None when there is none."""
     journal = written.read_journal(site.resolve())
     return journal.owner if journal else None
 
 
 def undo_overlay(site: Path, *, force: bool = False) -> bool:
-    """Undo an overlay, also one that is held; False when there is none.
+    """Undo an overlay, also one that is held; return whether there was one.
 
     Raises:
         HostError: a live process owns it.
@@ -90,12 +90,12 @@ def undo_overlay(site: Path, *, force: bool = False) -> bool:
 
 
 def undo_overlays_of(owner: str, *, force: bool = False) -> tuple[Path, ...]:
-    """Undo what this owner (a run folder, which may be gone) left in place; the sites where something was undone."""
+    """Undo what this owner (a run folder, which may be gone) left in place; return the sites changed."""
     return tuple(site for site in registry.list_sites(owner=owner) if undo_overlay(site, force=force))
 
 
 def recover_site(site: Path) -> bool:
-    """Undo what a dead owner left; what is held, or has a live owner, stays. True when something was undone."""
+    """Undo what a dead owner left, unless it is held; return whether something was undone."""
     site = site.resolve()
     if site in OPEN or (handle := lock.acquire_lock(site)) is None:
         return False
@@ -109,7 +109,7 @@ def recover_site(site: Path) -> bool:
 
 
 def recover_all_sites(say: Callable[[str], None]) -> tuple[Path, ...]:
-    """Undo every overlay of this user whose owner is dead; what cannot be undone is said, and stays noted."""
+    """Undo every overlay of this user whose owner is dead; one that cannot be undone is reported and stays noted."""
     undone: list[Path] = []
     for site in registry.list_sites():
         if not site.is_dir():
@@ -118,7 +118,7 @@ def recover_all_sites(say: Callable[[str], None]) -> tuple[Path, ...]:
         try:
             if recover_site(site):
                 undone.append(site)
-                say(f"{site}: put back what a run left there when it was killed")
+                say(f"{site}: restored what a killed run had changed")
         except (BackproofError, OSError) as error:
             say(str(error))
     return tuple(undone)

@@ -1,4 +1,4 @@
-"""What must hold before an overlay: each installed file is the release's own file. Nothing is changed here."""
+"""Checks before an overlay: each installed file must be the release's own. Nothing is changed here."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 
 
 def plan_changes(site: Path, changes: Sequence[Change], *, owner: str, guards: Sequence[str]) -> Journal:
-    """The journal of these changes. A change that changes nothing is checked and left out.
+    """Return the journal of these changes. A change that changes nothing is checked and left out.
 
     Raises:
-        NeedsReview: files that are not the release's own, each with what it is instead.
+        NeedsReview: files that are not the release's own, each with its state.
     """
     if drift := [f"{change.path}: {reason}" for change in changes if (reason := _explain_refusal(site, change))]:
         raise NeedsReview(
@@ -29,48 +29,48 @@ def plan_changes(site: Path, changes: Sequence[Change], *, owner: str, guards: S
             next_step="reinstall the release into that interpreter, or name the release that is installed there",
         )
     real = [change for change in changes if change.before != change.after]
-    after = {item.path: item.after for item in real}
+    after = {change.path: change.after for change in real}
     return Journal(
         owner=owner,
         pid=os.getpid(),
         made=now(),
-        files=tuple(JournalEntry(path=item.path, before=item.before, after=item.after) for item in real),
-        caches=tuple(_describe_cache(site, path) for item in real for path in list_compiled(site, item.path)),
+        files=tuple(JournalEntry(path=change.path, before=change.before, after=change.after) for change in real),
+        caches=tuple(_describe_cache(site, path) for change in real for path in list_compiled(site, change.path)),
         new_folders=tuple(_list_new_folders(site, real)),
         guards=tuple(_build_guard(site, guard, after) for guard in guards),
     )
 
 
 def list_compiled(site: Path, source: str) -> list[Path]:
-    """All compiled files of one source: every interpreter and optimisation, and the legacy place beside it."""
+    """Return all compiled files of one source: every interpreter and optimisation, and the legacy place beside it."""
     path = site / source
     if path.suffix != ".py":
         return []
     # PEP 3147: <name>.<tag>[.opt-<n>].pyc; a name never holds a dot.
-    found = sorted(path.parent.glob(f"__pycache__/{path.stem}.*.pyc"))
+    compiled = sorted(path.parent.glob(f"__pycache__/{path.stem}.*.pyc"))
     legacy = path.with_suffix(".pyc")
-    return [*found, legacy] if legacy.exists() else found
+    return [*compiled, legacy] if legacy.exists() else compiled
 
 
 def _explain_refusal(site: Path, change: Change) -> str:
     pure = PurePosixPath(change.path)
     if pure.is_absolute() or ".." in pure.parts or pure.parts[:1] == (FOLDER,) or not pure.parts:
         return "not a path inside site-packages"
-    if link := next((item for item in _walk_down(site, pure) if item.is_symlink()), None):
+    if link := next((part for part in _walk_down(site, pure) if part.is_symlink()), None):
         return f"{link.relative_to(site)} is a symbolic link: what it points at is shared with others"
     return _explain_difference(written.hash_file(site / pure), change)
 
 
-def _explain_difference(found: str | None, change: Change) -> str:
-    if found == change.before:
+def _explain_difference(actual: str | None, change: Change) -> str:
+    if actual == change.before:
         return ""
-    if found == NOT_A_FILE:
+    if actual == NOT_A_FILE:
         return "is not a regular file"
-    if found is None:
+    if actual is None:
         return "is missing; the release installs it"
-    if found == change.after:
+    if actual == change.after:
         return "holds the patched content already"
-    return f"SHA-256 {found[:12]}, the release has {change.before[:12]}" if change.before else "is not of the release"
+    return f"SHA-256 {actual[:12]}, the release has {change.before[:12]}" if change.before else "is not of the release"
 
 
 def _walk_down(site: Path, pure: PurePosixPath) -> Iterator[Path]:
@@ -85,19 +85,19 @@ def _describe_cache(site: Path, path: Path) -> MovedCache:
 
 
 def _list_new_folders(site: Path, changes: Sequence[Change]) -> list[str]:
-    """Folders that are absent now and would stay behind: of new files, and of what gets compiled meanwhile."""
+    """Return the folders that are absent now and would stay behind: of new files, and of files compiled meanwhile."""
     parents = {parent for change in changes for parent in PurePosixPath(change.path).parents if str(parent) != "."}
     caches = {PurePosixPath(change.path).parent / "__pycache__" for change in changes if change.path.endswith(".py")}
-    absent = [parent for parent in parents | caches if not (site / parent).exists()]
-    return [str(entry) for entry in sorted(absent, key=lambda item: len(item.parts))]
+    absent = [folder for folder in parents | caches if not (site / folder).exists()]
+    return [str(folder) for folder in sorted(absent, key=lambda folder: len(folder.parts))]
 
 
 def _build_guard(site: Path, path: str, after: dict[str, str | None]) -> GuardFile:
-    found = written.hash_file(site / path)
-    if found is None or found == NOT_A_FILE:
+    sha256 = written.hash_file(site / path)
+    if sha256 is None or sha256 == NOT_A_FILE:
         raise HostError(
             f"{site / path}: cannot be read",
-            why="it is how a later command sees that the distribution was upgraded or removed meanwhile",
+            why="a later command needs it to notice that the distribution was upgraded or removed",
             next_step="reinstall the distribution, then run again",
         )
-    return GuardFile(path=path, either=(found, after[path]) if path in after else (found,))
+    return GuardFile(path=path, either=(sha256, after[path]) if path in after else (sha256,))

@@ -1,4 +1,4 @@
-"""Takes the overlay's own folder away, and never an original that is still needed."""
+"""Removes the overlay's own folder, and never an original that is still needed."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def remove_folder(site: Path) -> None:
-    """Remove the folder of an overlay that was taken out; the journal goes last but one, the folder last.
+    """Remove the folder of a reverted overlay; the journal goes last but one, the folder last.
 
     Raises:
         NeedsReview: originals are left in it that no journal explains.
@@ -34,11 +34,11 @@ def remove_folder(site: Path) -> None:
 def force_remove_folder(site: Path) -> None:
     """Remove the folder, whatever is in it."""
     folder = site / FOLDER
-    # The journal last: a kill in between leaves one that finds nothing to do.
-    for item in sorted(folder.iterdir(), key=lambda path: path.name == JOURNAL_FILE):
-        if item.is_dir():
-            shutil.rmtree(item)
+    # The journal last: after a kill in between it has nothing left to undo.
+    for path in sorted(folder.iterdir(), key=lambda path: path.name == JOURNAL_FILE):
+        if path.is_dir():
+            shutil.rmtree(path)
         else:
-            item.unlink()
+            path.unlink()
     with suppress(FileNotFoundError):
         folder.rmdir()

@@ -1,4 +1,4 @@
-"""The errors of an overlay, each with what to do next."""
+"""The errors of an overlay, each with its next step."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def translate_os_errors(site: Path) -> Iterator[None]:
         raise HostError(
             f"{site}: the files could not be changed",
             why=f"{error.strerror or error}: {error.filename or site}",
-            next_step=_NEXT.get(error.errno or 0, "mend that, then run the same command again"),
+            next_step=_NEXT.get(error.errno or 0, "fix that, then run the same command again"),
         ) from error
 
 
@@ -49,7 +49,7 @@ def build_taken_error(site: Path, journal: Journal | None) -> HostError:
 def build_held_error(site: Path, journal: Journal) -> HostError:
     return HostError(
         f"{site}: another run holds an overlay there",
-        why=f"the run {journal.owner} left its patch in place on {journal.made}, as it was told to",
+        why=f"the run {journal.owner} left its patch in place on {journal.made}, on purpose",
         next_step=f"{format_undo_command(journal.owner)} takes it out",
     )
 
@@ -57,14 +57,14 @@ def build_held_error(site: Path, journal: Journal) -> HostError:
 def build_replaced_error(site: Path, journal: Journal, changed: str) -> NeedsReview:
     return NeedsReview(
         f"{site}: the distribution was upgraded or removed while the patch was in place; nothing was touched",
-        why=f"{changed} is not the one that the patch was put over; the former originals are in {site / FOLDER}",
+        why=f"{changed} is not the one that the patch was applied to; the former originals are in {site / FOLDER}",
         next_step=f"check the new installation, then {format_undo_command(journal.owner, force=True)} forgets the former originals",
     )
 
 
 def build_drift_error(site: Path, journal: Journal, drift: Sequence[Drift]) -> NeedsReview:
     lines = [
-        f"{item.path}: {item.reason}; {f'the original is kept as {item.kept}' if item.kept else 'it was absent before'}"
+        f"{item.path}: {item.reason}; {f'the original is kept as {item.original}' if item.original else 'it was absent before'}"
         for item in drift
     ]
     return NeedsReview(

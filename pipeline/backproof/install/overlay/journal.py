@@ -1,4 +1,4 @@
-"""What an overlay writes down before it changes anything: the journal, beside the files that it protects.
+"""The journal that an overlay writes before it changes anything, beside the files that it protects.
 
 The folder lies in site-packages itself: on the same file system (so that a backup can be a hard link and the undo a
 rename), and where any later command, of any user, finds it. The run folder may be gone by then.
@@ -59,7 +59,7 @@ class MovedCache(Record):
 
 
 class GuardFile(Record):
-    """A file of the distribution's own record: when it is neither of these, another installation took place."""
+    """A file of the distribution's own record: with another hash than these, another installation took place."""
 
     path: str
     either: tuple[Sha256 | None, ...]
@@ -80,12 +80,12 @@ class Journal(Record):
 
 
 def format_undo_command(owner: str, *, force: bool = False) -> str:
-    """What a person types to take out what this owner (a run folder) left in place."""
+    """Return the command that undoes what this owner (a run folder) left in place."""
     return f"`backproof run RUN --undo --run '{owner}'{' --force' if force else ''}`"
 
 
 def hash_file(path: Path) -> str | None:
-    """SHA-256 of a regular file; None when there is none; NOT_A_FILE for a link, a folder, a device."""
+    """Return the SHA-256 of a regular file; None when there is none; NOT_A_FILE for a link, a folder, a device."""
     try:
         mode = path.lstat().st_mode
     except (FileNotFoundError, NotADirectoryError):
@@ -94,13 +94,13 @@ def hash_file(path: Path) -> str | None:
 
 
 def find_original(site: Path, path: str) -> Path:
-    """Where the release's own file is: kept aside while an overlay is in place, otherwise in its place."""
-    kept = site / FOLDER / ORIGINALS / path
-    return kept if kept.exists() else site / path
+    """Return the path of the release's own file, which is kept aside while an overlay is in place."""
+    original = site / FOLDER / ORIGINALS / path
+    return original if original.exists() else site / path
 
 
 def read_journal(site: Path) -> Journal | None:
-    """The journal of a site; None when there is none.
+    """Return the journal of a site; None when there is none.
 
     Raises:
         NeedsReview: there is one that cannot be read; the originals lie beside it under their own names.
@@ -133,7 +133,7 @@ def write_journal(site: Path, journal: Journal) -> None:
 
 
 def sync_folder(path: Path) -> None:
-    """Make names durable; file systems that cannot sync a folder say so, and order them themselves."""
+    """Make names durable; a file system that cannot sync a folder orders them itself."""
     handle = os.open(path, os.O_RDONLY)
     try:
         with suppress(OSError):

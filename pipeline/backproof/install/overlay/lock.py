@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def acquire_lock(site: Path) -> int | None:
-    """The descriptor that holds the lock; None when a live process holds it.
+    """Return the descriptor of the lock; None when a live process holds it.
 
     Raises:
         PlanError: there is no such folder.
@@ -27,7 +27,7 @@ def acquire_lock(site: Path) -> int | None:
         handle = os.open(site, os.O_RDONLY | os.O_DIRECTORY)
     except OSError as error:
         raise PlanError(
-            f"{site}: is not a readable folder",
+            f"{site}: not a readable folder",
             why=str(error.strerror),
             next_step="name an interpreter whose site-packages exist",
         ) from error

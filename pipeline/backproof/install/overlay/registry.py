@@ -1,4 +1,4 @@
-"""Which site-packages may hold an overlay, so that any next command can undo one whose owner was killed."""
+"""A list of site-packages that may hold an overlay, so that the next command can undo one of a killed owner."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def registry_folder() -> Path:
 
 
 def register_site(site: Path, owner: str) -> str:
-    """Note the site; returns a warning when that is not possible (the journal beside the files is the real one)."""
+    """Note the site; return a warning when that is not possible (the journal beside the files is the real one)."""
     try:
         write_atomic(_record_path(site), OpenOverlay(site=str(site), owner=owner).model_dump_json().encode())
     except OSError as error:
@@ -39,8 +39,8 @@ def unregister_site(site: Path) -> None:
 
 
 def list_sites(*, owner: str | None = None) -> list[Path]:
-    """The sites noted (of one owner), in a stable order; a note that cannot be read is removed."""
-    found: list[Path] = []
+    """Return the noted sites (of one owner), in a stable order; a note that cannot be read is removed."""
+    paths: list[Path] = []
     for path in sorted(registry_folder().glob("*.json")):
         try:
             note = OpenOverlay.model_validate_json(path.read_bytes())
@@ -49,8 +49,8 @@ def list_sites(*, owner: str | None = None) -> list[Path]:
                 path.unlink()
             continue
         if owner in (None, note.owner):
-            found.append(Path(note.site))
-    return found
+            paths.append(Path(note.site))
+    return paths
 
 
 def _record_path(site: Path) -> Path:

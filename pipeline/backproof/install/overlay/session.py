@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 OPEN: dict[Path, OverlaySession] = {}
-"""The sites that this process owns: flock(2) would refuse the second descriptor of the same process, too."""
+"""The sites that this process owns: flock(2) refuses a second descriptor of the same process, too."""
 
 
 class OverlaySession:
@@ -36,7 +36,7 @@ class OverlaySession:
 
     @classmethod
     def open(cls, site: Path, *, owner: str) -> OverlaySession:
-        """Own a site; what a dead owner left there is undone first, what this owner holds there is kept.
+        """Own a site; leftovers of a dead owner are undone first, an overlay that this owner holds stays.
 
         Raises:
             HostError: a live process owns it, or another run holds an overlay there.
@@ -55,17 +55,17 @@ class OverlaySession:
         return session
 
     def apply(self, changes: Sequence[Change], *, guards: Sequence[str] = ()) -> None:
-        """Change all the files or none; guards are files whose later change tells of another installation.
+        """Change all the files or none; guards are files whose later change shows another installation.
 
         Raises:
             NeedsReview: files that are not the release's own; nothing was changed.
-            HostError: the disk is full, the folder is not writable; everything was put back.
+            HostError: the disk is full, the folder is not writable; everything was restored.
         """
         for _ in self.apply_steps(changes, guards=guards):
             pass
 
     def apply_steps(self, changes: Sequence[Change], *, guards: Sequence[str] = ()) -> Generator[str, None, None]:
-        """The steps of `put`; a failure or an end in between puts everything back."""
+        """Yield the steps of `apply`; a failure or an end in between restores everything."""
         with translate_os_errors(self.site):
             journal = check.plan_changes(self.site, changes, owner=self.owner, guards=guards)
         if not journal.files:
@@ -84,15 +84,15 @@ class OverlaySession:
             raise
 
     def revert(self, *, force: bool = False) -> bool:
-        """Put everything back; False when there was nothing.
+        """Restore everything; return whether there was anything.
 
         Raises:
-            NeedsReview: someone else changed files meanwhile: they are left, the originals are kept.
+            NeedsReview: someone else changed files meanwhile: they stay, the originals are kept.
         """
         return sum(1 for _ in self.revert_steps(force=force)) > 0
 
     def revert_steps(self, *, force: bool = False) -> Iterator[str]:
-        """The steps of `take_out`; it can stop after any of them and begin again."""
+        """Yield the steps of `revert`; it can stop after any of them and begin again."""
         journal = written.read_journal(self.site)
         with translate_os_errors(self.site):
             if journal is not None:
@@ -103,10 +103,10 @@ class OverlaySession:
             yield "removed the folder"
 
     def list_changes(self) -> tuple[Change, ...]:
-        """What is in place now, as changes that would put it there again."""
+        """Return the changes in place, such that they can be applied again."""
         journal = written.read_journal(self.site)
         with translate_os_errors(self.site):
-            return tuple(_rebuild_change(self.site, file) for file in (journal.files if journal else ()))
+            return tuple(_rebuild_change(self.site, entry) for entry in (journal.files if journal else ()))
 
     def list_guards(self) -> tuple[str, ...]:
         journal = written.read_journal(self.site)
@@ -121,7 +121,7 @@ class OverlaySession:
         self.held = True
 
     def close(self) -> None:
-        """Give the site back: as it was, or with what is held."""
+        """Release the site: as it was, or with the overlay that is held."""
         try:
             if not self.held:
                 self.revert()
@@ -147,11 +147,12 @@ class OverlaySession:
         drift: list[steps.Drift] = []
         yield from steps.revert_changes(self.site, journal, force=force, drift=drift)
         if drift:
-            left = {item.path for item in drift}
-            kept = journal.model_copy(update={"files": tuple(file for file in journal.files if file.path in left)})
+            drifted = {item.path for item in drift}
+            files = tuple(entry for entry in journal.files if entry.path in drifted)
+            remaining = journal.model_copy(update={"files": files})
             with suppress(OSError):  # a full disk: the old journal serves as well, the undo is idempotent
-                written.write_journal(self.site, kept)
-            raise build_drift_error(self.site, kept, drift)
+                written.write_journal(self.site, remaining)
+            raise build_drift_error(self.site, remaining, drift)
 
 
 def _rebuild_change(site: Path, entry: JournalEntry) -> Change:

@@ -1,8 +1,8 @@
 """The steps of an overlay and of its undo, one effect on the file system each.
 
 Generators, so that a test can stop a real process after any of them. Whatever the step, what the journal lists and
-what lies on disk are enough to put everything back: a file with a kept original may have been changed, one without
-was not. Taking out is idempotent for the same reason.
+what lies on disk are enough to restore everything: a file with a kept original may have been changed, one without
+was not. Reverting is idempotent for the same reason.
 """
 
 from __future__ import annotations
@@ -35,11 +35,11 @@ class Drift:
 
     path: str
     reason: str
-    kept: Path | None
+    original: Path | None
 
 
 def apply_changes(site: Path, journal: Journal, contents: Mapping[str, bytes | None]) -> Iterator[str]:
-    """Change the files. All that needs disk space comes first: a full disk stops it before the first change."""
+    """Change the files. Steps that need disk space come first: a full disk stops it before the first change."""
     for entry in journal.files:
         content = contents[entry.path]
         if content is not None:
@@ -62,18 +62,18 @@ def apply_changes(site: Path, journal: Journal, contents: Mapping[str, bytes | N
 
 
 def revert_changes(site: Path, journal: Journal, *, force: bool, drift: list[Drift]) -> Iterator[str]:
-    """Put everything back; what someone else changed meanwhile is left, kept and told in `drift`."""
+    """Restore everything; a file that someone else changed meanwhile stays and is added to `drift`."""
     for entry in journal.files:
         _restore_file(site, entry, force=force, drift=drift)
         yield f"restored {entry.path}"
-    left = {item.path for item in drift}
-    restored = [file.path for file in journal.files if file.path not in left]
+    drifted = {item.path for item in drift}
+    restored = [entry.path for entry in journal.files if entry.path not in drifted]
     for path in restored:
         _drop_compiled(site, path, journal.caches)
         yield f"dropped what was compiled of {path}"
     for cached in journal.caches:
-        if _find_source(cached.path) not in left and (kept := _kept_path(site, cached.path)).exists():
-            _move_file(kept, site / cached.path)
+        if _find_source(cached.path) not in drifted and (original := _kept_path(site, cached.path)).exists():
+            _move_file(original, site / cached.path)
             yield f"moved back {cached.path}"
     for folder in reversed(journal.new_folders):
         with suppress(OSError):  # not empty: someone else's file is in it
@@ -82,7 +82,7 @@ def revert_changes(site: Path, journal: Journal, *, force: bool, drift: list[Dri
 
 
 def find_changed_guard(site: Path, journal: Journal) -> str:
-    """Which file of the distribution's record shows that another installation took place; empty when none does."""
+    """Return the file of the distribution's record that shows another installation; empty when none does."""
     return next((guard.path for guard in journal.guards if hash_file(site / guard.path) not in guard.either), "")
 
 
@@ -97,8 +97,8 @@ def _stage_file(site: Path, entry: JournalEntry, content: bytes) -> None:
 
 
 def _copy_owner_and_mode(staged: Path, path: Path) -> None:
-    """The mode and owner of the file that it replaces (of a new file: the owner of the nearest folder)."""
-    model = path if path.exists() else next(parent for parent in path.parents if parent.exists())
+    """Give it mode and owner of the file that it replaces (for a new file: the owner of the nearest folder)."""
+    model = path if path.exists() else next(folder for folder in path.parents if folder.exists())
     facts = model.stat()
     staged.chmod(facts.st_mode & 0o7777 if model == path else 0o644)
     with suppress(PermissionError):
@@ -132,42 +132,42 @@ def _change_file(site: Path, entry: JournalEntry) -> None:
 
 
 def _restore_file(site: Path, entry: JournalEntry, *, force: bool, drift: list[Drift]) -> None:
-    path, kept = site / entry.path, _kept_path(site, entry.path)
-    found = hash_file(path)
-    if not kept.exists():
-        _remove_new_file(path, found, entry, force=force, drift=drift)
-    elif found not in (None, NOT_A_FILE) and path.samefile(kept):
-        kept.unlink()  # not changed yet; rename(2) of two names of one file would do nothing
-    elif found == entry.before:
-        kept.unlink()  # someone put the release's own file back
-    elif path.parent.is_dir() and (found in (None, entry.after) or (force and not path.is_dir())):
-        kept.replace(path)
+    path, original = site / entry.path, _kept_path(site, entry.path)
+    actual = hash_file(path)
+    if not original.exists():
+        _remove_new_file(path, actual, entry, force=force, drift=drift)
+    elif actual not in (None, NOT_A_FILE) and path.samefile(original):
+        original.unlink()  # not changed yet; rename(2) of two names of one file would do nothing
+    elif actual == entry.before:
+        original.unlink()  # someone put the release's own file back
+    elif path.parent.is_dir() and (actual in (None, entry.after) or (force and not path.is_dir())):
+        original.replace(path)
     else:
-        drift.append(Drift(path=entry.path, reason=_describe_state(found, path), kept=kept))
+        drift.append(Drift(path=entry.path, reason=_describe_state(actual, path), original=original))
 
 
-def _remove_new_file(path: Path, found: str | None, entry: JournalEntry, *, force: bool, drift: list[Drift]) -> None:
-    if entry.before is not None or found is None:
+def _remove_new_file(path: Path, actual: str | None, entry: JournalEntry, *, force: bool, drift: list[Drift]) -> None:
+    if entry.before is not None or actual is None:
         return  # not changed yet, or restored already
-    if found == entry.after or (force and not path.is_dir()):
+    if actual == entry.after or (force and not path.is_dir()):
         path.unlink()
     else:
-        drift.append(Drift(path=entry.path, reason=_describe_state(found, path), kept=None))
+        drift.append(Drift(path=entry.path, reason=_describe_state(actual, path), original=None))
 
 
-def _describe_state(found: str | None, path: Path) -> str:
+def _describe_state(actual: str | None, path: Path) -> str:
     if not path.parent.is_dir():
         return "its folder is gone"
-    return "it is no regular file now" if found == NOT_A_FILE else f"it has SHA-256 {str(found)[:12]} now"
+    return "it is no regular file now" if actual == NOT_A_FILE else f"it has SHA-256 {str(actual)[:12]} now"
 
 
 def _drop_compiled(site: Path, source: str, caches: tuple[MovedCache, ...]) -> None:
-    """Remove what was compiled from the patched source; a compiled file that is back already is known by its time."""
-    ours = {cache.path: cache for cache in caches}
+    """Remove files compiled from the patched source; one that is restored already is recognised by its time."""
+    moved = {cached.path: cached for cached in caches}
     for path in list_compiled(site, source):
-        known = ours.get(path.relative_to(site).as_posix())
-        back = known and path.stat().st_mtime_ns == known.mtime_ns and hash_file(path) == known.sha256
-        if not back:
+        cached = moved.get(path.relative_to(site).as_posix())
+        is_restored = cached and path.stat().st_mtime_ns == cached.mtime_ns and hash_file(path) == cached.sha256
+        if not is_restored:
             path.unlink(missing_ok=True)
 
 

@@ -10,7 +10,7 @@ from backproof.core.model import Finding
 from backproof.records.audit import AuditRecord, CheckState, ReviewRequest
 from backproof.upstream.audit import claims, history
 from backproof.upstream.audit.fixups import find_closing
-from backproof.upstream.audit.landing import find_landed, is_gone, present
+from backproof.upstream.audit.landing import find_landed, is_gone, is_present
 from backproof.upstream.audit.review_requests import parse_wishes
 
 if TYPE_CHECKING:
@@ -144,7 +144,7 @@ def _examine_request(
 ) -> ReviewRequest:
     before = files.read(thread.path, comment.original_commit.oid) if comment.original_commit else None
     kind = wish.kind
-    if kind == "named-code" and before is not None and present(wish.code, before, python=_is_python(thread)):
+    if kind == "named-code" and before is not None and is_present(wish.code, before, python=_is_python(thread)):
         # Code that was there already is what the reviewer quotes, not what they ask for.
         kind = "prose"
     request = ReviewRequest(

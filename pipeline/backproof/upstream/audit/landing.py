@@ -45,7 +45,7 @@ def is_gone(code: str, before: str, after: str) -> Landed:
     return "exactly" if _find_lines(code, after) < _find_lines(code, before) else "no"
 
 
-def present(code: str, text: str, *, python: bool) -> bool:
+def is_present(code: str, text: str, *, python: bool) -> bool:
     return bool(_find_lines(code, text) or _find_formatted(code, text, python=python))
 
 

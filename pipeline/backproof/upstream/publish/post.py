@@ -29,7 +29,7 @@ class Prepared:
     place: comment.Conversation
     draft: CommentDraft
     author: str | None
-    intent: comment.CommentPlan
+    plan: comment.CommentPlan
 
 
 def prepare_comment(client: GitHubClient, loaded: Loaded, *, language: Language = "en") -> Prepared:
@@ -53,7 +53,7 @@ def prepare_comment(client: GitHubClient, loaded: Loaded, *, language: Language 
     _must_be_postable(draft.body)
     place = comment.Conversation(repo=loaded.plan.upstream.repo, number=pull.number)
     author = client.get_login()
-    return Prepared(place=place, draft=draft, author=author, intent=comment.plan_comment(client, place, draft, author))
+    return Prepared(place=place, draft=draft, author=author, plan=comment.plan_comment(client, place, draft, author))
 
 
 def _must_be_postable(body: str) -> None:

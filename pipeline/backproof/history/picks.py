@@ -1,18 +1,19 @@
-"""What a cherry-pick would give, told from git objects alone: no worktree, no index, milliseconds.
+"""The one cherry-pick: three-way merges of git objects, without a worktree or an index, in milliseconds.
 
-The release's tree and the fix's tree are merged over the tree of the fix's parent, which is what a cherry-pick does.
+The release's tree and the fix's tree are merged over the tree of the fix's parent, which is what a cherry-pick does. The
+stage `pick` writes what comes out as a commit; survey, explain, compare and reproduce only look at it.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import StrEnum
 from typing import TYPE_CHECKING, Self
 
-from backproof.adapters.git import Merge, Merger, Objects
+from backproof.adapters.git import Merge, Merger
 from backproof.adapters.git.objects import TREE_MODE
 from backproof.core.errors import HostError
 from backproof.history.conflicts import Clash, read_clashes
+from backproof.records.picks import PickOutcome
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -20,18 +21,6 @@ if TYPE_CHECKING:
     from backproof.adapters.git import Entry, Merged, Store
 
     Drop = Callable[[str], bool]
-
-
-class Landing(StrEnum):
-    """How a pick ends. `UNKNOWN` is not a conflict: an object is missing, so nothing can be said."""
-
-    CLEAN = "clean"
-    CLEAN_AFTER_DROPS = "clean-after-drops"
-    EMPTY = "empty"
-    ALREADY_THERE = "already-there"
-    MERGE_COMMIT = "merge-commit"
-    CONFLICT = "conflict"
-    UNKNOWN = "unknown"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -44,13 +33,15 @@ class Change:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Simulation:
-    """One simulated pick. `tree` is what would be committed; `marked` has conflict markers where it conflicts."""
+    """The result of one pick. `tree` is what would be committed; `marked` has conflict markers where it conflicts."""
 
-    landing: Landing
+    landing: PickOutcome
     tree: str | None = None
     marked: str | None = None
     clashes: tuple[Clash, ...] = ()
     dropped: tuple[str, ...] = ()
+    labels: tuple[str, str] = ("", "")
+    """How the markers name the release's and the fix's side: hashes of ours, which no file holds by chance."""
     why: str = ""
 
     @property
@@ -61,10 +52,6 @@ class Simulation:
     @property
     def only_in_dropped(self) -> bool:
         return bool(self.clashes) and not self.real
-
-    @property
-    def lands(self) -> bool:
-        return self.tree is not None
 
 
 _COMPLETE = (
@@ -78,12 +65,12 @@ def keep_all(_path: str) -> bool:
 
 
 class Simulator:
-    """Simulates picks in one store."""
+    """Picks onto trees of one store."""
 
     def __init__(self, store: Store, *, say: Callable[[str], None] = lambda _: None) -> None:
         self.store = store
-        self.objects = Objects(store.folder)
-        self._merger = Merger(store, self.objects, say=say)
+        self.objects = store.objects
+        self._merger = Merger(store, say=say)
         self._boundary = store.boundary()
 
     def __enter__(self) -> Self:
@@ -95,18 +82,23 @@ class Simulator:
     def change(self, sha: str, *, mainline: int | None = None) -> Change:
         """What a commit does against its parent (a root commit: against nothing).
 
+        Args:
+            sha: the commit, a full hash.
+            mainline: for a merge commit, which parent counts; other commits do not look at it.
+
         Raises:
             HostError: the parent is hidden by a shallow clone, so that every line would look like a conflict.
             ValueError: it is a merge commit and no main line is given.
         """
         commit = self.objects.commit(sha)
-        if len(commit.parents) > 1 and (mainline is None or mainline > len(commit.parents)):
+        merge = len(commit.parents) > 1
+        if merge and (mainline is None or mainline > len(commit.parents)):
             raise ValueError(sha)
         if sha in self._boundary:
             raise hidden_parent(sha)
         if not commit.parents:
             return Change(before=self.objects.write("tree", b""), after=commit.tree)
-        parent = commit.parents[(mainline or 1) - 1]
+        parent = commit.parents[mainline - 1 if merge and mainline else 0]
         if self.objects.find(parent) is None:
             raise hidden_parent(sha)
         return Change(before=self.objects.commit(parent).tree, after=commit.tree)
@@ -119,10 +111,22 @@ class Simulator:
         try:
             change = self.change(sha, mainline=mainline)
         except ValueError:
-            return Simulation(landing=Landing.MERGE_COMMIT)
+            return Simulation(landing=PickOutcome.MERGE_COMMIT)
         except HostError as error:
-            return Simulation(landing=Landing.UNKNOWN, why=str(error))
+            return Simulation(landing=PickOutcome.UNKNOWN, why=str(error))
         return self.apply([(change, onto)], drop=drop)[0]
+
+    def pick_series(
+        self, shas: Iterable[str], onto: str, *, drop: Drop = keep_all, mainline: int | None = None
+    ) -> list[Simulation]:
+        """Pick each commit on top of the one before; the last result is the first that does not land."""
+        picks: list[Simulation] = []
+        for sha in shas:
+            picks.append(self.pick(sha, onto, drop=drop, mainline=mainline))
+            if (tree := picks[-1].tree) is None:
+                break
+            onto = tree
+        return picks
 
     def apply(self, questions: Sequence[tuple[Change, str]], *, drop: Drop = keep_all) -> list[Simulation]:
         """Bring each change onto its tree, all in one process."""
@@ -130,32 +134,33 @@ class Simulator:
         found = self._merger.merge(merges)
         return [self._judge(merge, each, drop) for merge, each in zip(merges, found, strict=True)]
 
-    def labels(self, change: Change, onto: str) -> tuple[str, str]:
-        """The names of the release's and the fix's side in conflict markers."""
-        return self._merger.commits(Merge(base=change.before, ours=onto, theirs=change.after))
-
     def _judge(self, merge: Merge, merged: Merged, drop: Drop) -> Simulation:
         if merged.tree is None:
-            return Simulation(landing=Landing.UNKNOWN, why=f"git could not merge ({merged.failure}); {_COMPLETE}")
+            return Simulation(landing=PickOutcome.UNKNOWN, why=f"git could not merge ({merged.failure}); {_COMPLETE}")
         clashes = tuple(read_clashes(merged, drop))
         dropped = self._dropped(merge, merged, drop)
-        if any(not each.dropped for each in clashes):
-            return Simulation(landing=Landing.CONFLICT, marked=merged.tree, clashes=clashes, dropped=dropped)
-        tree = self.restored(merged.tree, merge.ours, dropped) if dropped else merged.tree
-        if tree == merge.ours:
-            landing = Landing.EMPTY if self._changes_nothing(merge, drop) else Landing.ALREADY_THERE
+        tree = None
+        if any(not clash.dropped for clash in clashes):
+            landing = PickOutcome.CONFLICT
         else:
-            landing = Landing.CLEAN_AFTER_DROPS if dropped else Landing.CLEAN
-        return Simulation(landing=landing, tree=tree, marked=merged.tree, clashes=clashes, dropped=dropped)
+            tree = self.restored(merged.tree, merge.ours, dropped) if dropped else merged.tree
+            landing = self._name_outcome(merge, tree, dropped, drop)
+        labels = self._merger.write_commits(merge)
+        return Simulation(
+            landing=landing, tree=tree, marked=merged.tree, clashes=clashes, dropped=dropped, labels=labels
+        )
+
+    def _name_outcome(self, merge: Merge, tree: str, dropped: Sequence[str], drop: Drop) -> PickOutcome:
+        if tree != merge.ours:
+            return PickOutcome.CLEAN_AFTER_DROPS if dropped else PickOutcome.CLEAN
+        changes_nothing = all(drop(path) for path in self.differing(merge.base, merge.theirs))
+        return PickOutcome.EMPTY if changes_nothing else PickOutcome.ALREADY_THERE
 
     def _dropped(self, merge: Merge, merged: Merged, drop: Drop) -> tuple[str, ...]:
         if drop is keep_all or merged.tree is None:
             return ()
         changed = {path for path in self.differing(merge.ours, merged.tree) if drop(path)}
         return tuple(sorted(changed | {path for path in merged.unmerged if drop(path)}))
-
-    def _changes_nothing(self, merge: Merge, drop: Drop) -> bool:
-        return all(drop(path) for path in self.differing(merge.base, merge.theirs))
 
     def restored(self, tree: str, original: str, paths: Iterable[str]) -> str:
         """The tree with some paths as another tree has them."""
