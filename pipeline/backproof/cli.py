@@ -136,7 +136,7 @@ SECTIONS: Final[dict[str, dict[str, Entry]]] = {
     "Failures": {
         "triage": Entry(
             place="triage:triage_command",
-            summary="Name the first fault in logs, folders or archives, and what only repeats it.",
+            summary="Name the first fault in logs, folders or archives, and its secondary errors.",
         ),
         "find": Entry(
             place="github:find_command",
