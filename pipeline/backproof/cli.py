@@ -68,7 +68,7 @@ _HOST: Final = {
     ),
     "capture": Entry(
         place="logs:capture_group",
-        summary="Collect what a crash leaves: old logs are moved aside, never deleted; nothing is killed.",
+        summary="Collect the traces of a crash: old logs are moved aside, never deleted; nothing is killed.",
     ),
     "serve": Entry(
         place="hardware:serve_command",
