@@ -116,7 +116,7 @@ def _read_writers(divergence: Divergence, path: str | None, spans: Iterable[Span
     ranges = [span for span in spans if span]
     if path is None or divergence.parent is None or not ranges:
         return {}
-    return blame_lines(divergence.store, divergence.parent, path, ranges, known=divergence.release)
+    return blame_lines(divergence.store, divergence.parent, path, ranges, without=divergence.release)
 
 
 def _find_by_release_lines(
@@ -124,11 +124,11 @@ def _find_by_release_lines(
 ) -> None:
     """Find who on the release changed or removed lines that both sides had."""
     path = _find_path_in(divergence, divergence.release, conflict, 2)
-    spans = conflict_hunks.locate_blocks([each.ours for each in hunks], _read_stage(divergence, conflict, 2))
-    ranges = [each for each in spans if each]
+    spans = conflict_hunks.locate_blocks([hunk.ours for hunk in hunks], _read_stage(divergence, conflict, 2))
+    ranges = [span for span in spans if span]
     writers: dict[int, str] = {}
     if path is not None and ranges and divergence.parent:
-        writers = blame_lines(divergence.store, divergence.release, path, ranges, known=divergence.parent)
+        writers = blame_lines(divergence.store, divergence.release, path, ranges, without=divergence.parent)
     for sha, count in Counter(writers.values()).items():
         tally.add_lines(sha, conflict.path, count, "release", "changed these lines on the release branch")
     searched = 0
@@ -139,8 +139,10 @@ def _find_by_release_lines(
             continue
         searched += 1
         longest = max(gone, key=len).decode("utf-8", "surrogateescape")
-        for each in divergence.read_release_log([path], f"-S{longest}", "-1"):
-            tally.add_lines(each.sha, conflict.path, len(gone), "release", "removed these lines on the release branch")
+        for commit in divergence.read_release_log([path], f"-S{longest}", "-1"):
+            tally.add_lines(
+                commit.sha, conflict.path, len(gone), "release", "removed these lines on the release branch"
+            )
 
 
 def _find_by_existence(divergence: Divergence, tally: _Tally, conflict: Conflict) -> None:
