@@ -235,13 +235,18 @@ def test_the_users_repository_is_byte_identical_and_its_hooks_never_run(tmp_path
     assert list(tmp_path.glob("ran-*")) == []
 
 
+LEAKED = (
+    *("GIT_DIR", "GIT_COMMON_DIR", "GIT_INDEX_FILE", "GIT_WORK_TREE", "GIT_OBJECT_DIRECTORY"),
+    *("GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_CONFIG_COUNT", "GIT_CONFIG_PARAMETERS", "GIT_PREFIX"),
+)
+
+
 def test_inherited_git_variables_do_not_steer_us(
     tmp_path: Path, upstream: Repository, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     fix = fix_on_main(upstream, {"pkg/a.py": "x = 1\ny = 20\nz = 3\n"})
-    monkeypatch.setenv("GIT_DIR", str(tmp_path / "elsewhere"))
-    monkeypatch.setenv("GIT_INDEX_FILE", str(tmp_path / "elsewhere-index"))
-    monkeypatch.setenv("GIT_WORK_TREE", str(tmp_path / "elsewhere-tree"))
+    for name in LEAKED:
+        monkeypatch.setenv(name, str(tmp_path / "elsewhere" / name))
     result, _ = picked(context(tmp_path, upstream, [fix]))
     assert result.outcome is Outcome.PASS
     assert not list(tmp_path.glob("elsewhere*"))
