@@ -62,7 +62,7 @@ def test_survey_as_a_table_keeps_hostile_text_off_the_terminal(project: Reposito
 def test_survey_as_json(project: Repository) -> None:
     done = ran("survey", fix_of(project), "--repo", str(project.folder), "--branches", "release/2", "--json")
     record = json.loads(done.stdout)
-    assert record["schema_version"] == 1
+    assert record["schema_version"] == 2
     assert [(row["branch"], row["outcome"], row["affected"]) for row in record["rows"]] == [
         ("release/2", "clean", "yes")
     ]

@@ -39,7 +39,7 @@ class FollowUp(Record):
 class ExplainRecord(Record):
     """`backproof history explain --json`."""
 
-    schema_version: Literal[1] = 1
+    schema_version: Literal[2] = 2
     fix: str
     subject: str
     branch: str
@@ -74,7 +74,7 @@ class SurveyRow(Record):
 class SurveyRecord(Record):
     """`backproof history survey --json`."""
 
-    schema_version: Literal[1] = 1
+    schema_version: Literal[2] = 2
     commits: dict[str, str] = Field(description="full hash to subject")
     main: str
     rows: tuple[SurveyRow, ...]
