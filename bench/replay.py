@@ -19,14 +19,14 @@ from typing import Any
 
 import click
 from backproof.adapters.git import Source, Store
-from backproof.adapters.git.command import checked, git
+from backproof.adapters.git.command import checked, run_git
 from backproof.adapters.git.merging import read_version
 from backproof.core.errors import BackproofError
-from backproof.history.api_compat import suspect_calls
-from backproof.history.explain import explain
+from backproof.history.api_compat import find_suspect_calls
+from backproof.history.explain import explain_pick
 from backproof.history.path_filter import is_secondary
-from backproof.history.picks import Simulation, Simulator
-from backproof.history.try_causes import WHOLE, Verdict
+from backproof.history.picks import Picker, PickResult
+from backproof.history.try_causes import WHOLE, TrialVerdict
 from backproof.records.picks import PickOutcome
 
 Row = dict[str, Any]
@@ -47,8 +47,8 @@ def main() -> int:
     rows = [json.loads(line) for line in args.rows.read_text(encoding="utf-8").splitlines() if line.strip()]
     with tempfile.TemporaryDirectory(prefix="replay-") as folder:
         store = Store.create(Path(folder) / "store.git", Source.open(str(args.repo)))
-        with Simulator(store, say=click.echo) as simulator:
-            figures = measure(simulator, rows, args, Path(folder))
+        with Picker(store, say=click.echo) as picker:
+            figures = measure(picker, rows, args, Path(folder))
     for name, value in figures.items():
         click.echo(f"{name:44} {value}")
     if args.json:
@@ -56,20 +56,20 @@ def main() -> int:
     return judged(figures)
 
 
-def measure(simulator: Simulator, rows: list[Row], args: argparse.Namespace, folder: Path) -> dict[str, Any]:
+def measure(picker: Picker, rows: list[Row], args: argparse.Namespace, folder: Path) -> dict[str, Any]:
     single = [row for row in rows if len(row["originals"]) == 1]
-    found, seconds = simulated(simulator, single)
+    found, seconds = simulated(picker, single)
     figures: dict[str, Any] = {"git": ".".join(map(str, read_version())), "rows": len(rows)}
     figures["rows with several originals (no outcome)"] = len(rows) - len(single)
-    figures |= agreement(simulator, single, found)
+    figures |= agreement(picker, single, found)
     figures["simulations per second, one batch"] = round(len(single) / seconds, 1)
     sample = single[:: max(1, len(single) // max(1, args.sample))][: args.sample]
-    figures |= peers(simulator, Source.open(str(args.repo)), sample, folder, len(single) / seconds)
-    conflicts = [row for row, each in zip(single, found, strict=True) if each.landing is PickOutcome.CONFLICT]
-    figures |= dropped(simulator, conflicts)
-    figures |= explained(simulator, conflicts[: args.explain or None])
+    figures |= peers(picker, Source.open(str(args.repo)), sample, folder, len(single) / seconds)
+    conflicts = [row for row, each in zip(single, found, strict=True) if each.outcome is PickOutcome.CONFLICT]
+    figures |= dropped(picker, conflicts)
+    figures |= explained(picker, conflicts[: args.explain or None])
     if args.calls:
-        figures |= calls(simulator, single, found)
+        figures |= calls(picker, single, found)
     return figures
 
 
@@ -77,43 +77,43 @@ def original(row: Row) -> str:
     return str(row["originals"][0]["sha"])
 
 
-def simulated(simulator: Simulator, rows: list[Row]) -> tuple[list[Simulation], float]:
+def simulated(picker: Picker, rows: list[Row]) -> tuple[list[PickResult], float]:
     """Every row in one batch, reading of the commits included."""
     started = time.monotonic()
-    questions = [(simulator.change(original(row)), simulator.tree(row["parent"])) for row in rows]
-    found = simulator.apply(questions)
+    questions = [(picker.read_change(original(row)), picker.read_tree(row["parent"])) for row in rows]
+    found = picker.pick_all(questions)
     return found, time.monotonic() - started
 
 
-def agreement(simulator: Simulator, rows: list[Row], found: list[Simulation]) -> dict[str, Any]:
-    same = trees = landing = 0
+def agreement(picker: Picker, rows: list[Row], found: list[PickResult]) -> dict[str, Any]:
+    same = trees = outcome = 0
     for row, each in zip(rows, found, strict=True):
-        same += said(simulator, row, each) == row["outcome"]
+        same += said(picker, row, each) == row["outcome"]
         if row.get("pick_tree"):
-            landing += 1
+            outcome += 1
             trees += each.tree == row["pick_tree"]
     return {
         "outcome agrees, of rows": f"{same} of {len(rows)}",
         "outcome agrees, share": round(same / len(rows), 4),
-        "tree equals pick_tree": f"{trees} of {landing}",
+        "tree equals pick_tree": f"{trees} of {outcome}",
         "outcomes": dict(Counter(str(row["outcome"]) for row in rows)),
     }
 
 
-def said(simulator: Simulator, row: Row, each: Simulation) -> str:
+def said(picker: Picker, row: Row, each: PickResult) -> str:
     """The outcome in the words of the rows."""
-    if each.landing in {PickOutcome.EMPTY, PickOutcome.ALREADY_THERE}:
+    if each.outcome in {PickOutcome.EMPTY, PickOutcome.ALREADY_THERE}:
         return "empty"
-    if each.landing is PickOutcome.CLEAN:
-        return "clean-identical" if each.tree == simulator.tree(row["backport"]) else "clean-different"
-    return str(each.landing)
+    if each.outcome is PickOutcome.CLEAN:
+        return "clean-identical" if each.tree == picker.read_tree(row["backport"]) else "clean-different"
+    return str(each.outcome)
 
 
-def peers(simulator: Simulator, source: Source, sample: list[Row], folder: Path, batch: float) -> dict[str, Any]:
+def peers(picker: Picker, source: Source, sample: list[Row], folder: Path, batch: float) -> dict[str, Any]:
     """The same rows by `git cherry-pick` in a full and in a sparse worktree, checkout included, and by us one by one."""
     started = time.monotonic()
     for row in sample:
-        simulator.pick(original(row), simulator.tree(row["parent"]))
+        picker.pick(original(row), picker.read_tree(row["parent"]))
     alone = len(sample) / (time.monotonic() - started)
     # Stores of their own: a sparse worktree rewrites the configuration of its repository.
     full = picked(Store.create(folder / "full.git", source), sample, folder / "full", sparse=False)
@@ -131,34 +131,34 @@ def peers(simulator: Simulator, source: Source, sample: list[Row], folder: Path,
 
 def picked(store: Store, rows: list[Row], folder: Path, *, sparse: bool) -> float:
     checked(
-        store.git("worktree", "add", "--quiet", "--detach", "--no-checkout", str(folder), rows[0]["parent"]),
+        store.run_git("worktree", "add", "--quiet", "--detach", "--no-checkout", str(folder), rows[0]["parent"]),
         "no worktree for the peer",
     )
     if sparse:
-        checked(git("-C", str(folder), "sparse-checkout", "set", "--cone"), "no sparse worktree")
+        checked(run_git("-C", str(folder), "sparse-checkout", "set", "--cone"), "no sparse worktree")
     who = ("user.name=Bench", "user.email=bench@localhost")
-    git("-C", str(folder), "checkout", "--quiet", "--force", "--detach", rows[-1]["parent"])
+    run_git("-C", str(folder), "checkout", "--quiet", "--force", "--detach", rows[-1]["parent"])
     started = time.monotonic()
     for row in rows:
-        git("-C", str(folder), "checkout", "--quiet", "--force", "--detach", row["parent"])
-        done = git("-C", str(folder), "cherry-pick", original(row), settings=who)
+        run_git("-C", str(folder), "checkout", "--quiet", "--force", "--detach", row["parent"])
+        done = run_git("-C", str(folder), "cherry-pick", original(row), settings=who)
         if done.code != 0:
-            git("-C", str(folder), "cherry-pick", "--abort")
+            run_git("-C", str(folder), "cherry-pick", "--abort")
     return len(rows) / (time.monotonic() - started)
 
 
-def dropped(simulator: Simulator, rows: list[Row]) -> dict[str, Any]:
+def dropped(picker: Picker, rows: list[Row]) -> dict[str, Any]:
     """Conflicts that vanish without docs, tests and CI, and whether the code is then the maintainers'."""
     vanish = equal = 0
     for row in rows:
-        onto = simulator.tree(row["parent"])
-        each = simulator.pick(original(row), onto, drop=is_secondary)
+        onto = picker.read_tree(row["parent"])
+        each = picker.pick(original(row), onto, drop=is_secondary)
         if each.tree is None:
             continue
         vanish += 1
-        theirs = simulator.tree(row["backport"])
-        aside = [path for path in simulator.differing(onto, theirs) if is_secondary(path)]
-        equal += each.tree == simulator.restored(theirs, onto, aside)
+        theirs = picker.read_tree(row["backport"])
+        aside = [path for path in picker.diff_trees(onto, theirs) if is_secondary(path)]
+        equal += each.tree == picker.restore_paths(theirs, onto, aside)
     return {
         "conflicts": len(rows),
         "vanish without docs, tests and CI": f"{vanish} of {len(rows)}",
@@ -166,13 +166,13 @@ def dropped(simulator: Simulator, rows: list[Row]) -> dict[str, Any]:
     }
 
 
-def explained(simulator: Simulator, rows: list[Row]) -> dict[str, Any]:
+def explained(picker: Picker, rows: list[Row]) -> dict[str, Any]:
     count: Counter[str] = Counter()
     best: Counter[str] = Counter()
     started = time.monotonic()
     for row in rows:
         try:
-            found = explain(simulator, fix=original(row), branch=row["branch"], release=row["parent"])
+            found = explain_pick(picker, fix=original(row), branch=row["branch"], release=row["parent"])
         except BackproofError as error:
             click.echo(f"{original(row)[:12]}: {error.what}")
             count["errors"] += 1
@@ -181,9 +181,11 @@ def explained(simulator: Simulator, rows: list[Row]) -> dict[str, Any]:
         count["named"] += bool(found.causes)
         count["by lines"] += any(not each.weak for each in found.causes)
         count["whole"] += bool(found.together) or any(each in WHOLE for each in verdicts)
-        count["files"] += bool(found.together) or any(each not in {Verdict.RELATED, Verdict.FEWER} for each in verdicts)
-        count["some"] += bool(found.together) or any(each is not Verdict.RELATED for each in verdicts)
-        first = min(verdicts, key=list(Verdict).index, default=None)
+        count["files"] += bool(found.together) or any(
+            each not in {TrialVerdict.RELATED, TrialVerdict.FEWER} for each in verdicts
+        )
+        count["some"] += bool(found.together) or any(each is not TrialVerdict.RELATED for each in verdicts)
+        first = min(verdicts, key=list(TrialVerdict).index, default=None)
         best["together these are clean" if found.together else str(first)] += 1
     total = len(rows)
     return {
@@ -199,18 +201,18 @@ def explained(simulator: Simulator, rows: list[Row]) -> dict[str, Any]:
     }
 
 
-def calls(simulator: Simulator, rows: list[Row], found: list[Simulation]) -> dict[str, Any]:
-    flagged = landing = 0
+def calls(picker: Picker, rows: list[Row], found: list[PickResult]) -> dict[str, Any]:
+    flagged = outcome = 0
     for row, each in zip(rows, found, strict=True):
-        if each.tree is None or each.landing is not PickOutcome.CLEAN:
+        if each.tree is None or each.outcome is not PickOutcome.CLEAN:
             continue
-        landing += 1
-        onto = simulator.tree(row["parent"])
-        suspects = suspect_calls(simulator, simulator.change(original(row)), onto, each.tree, drop=lambda _: False)
+        outcome += 1
+        onto = picker.read_tree(row["parent"])
+        suspects = find_suspect_calls(picker, picker.read_change(original(row)), onto, each.tree, drop=lambda _: False)
         flagged += bool(suspects)
         for one in suspects:
             click.echo(f"{row['outcome']} {row['backport'][:12]} {one}")
-    return {"clean picks with a suspect call": f"{flagged} of {landing}"}
+    return {"clean picks with a suspect call": f"{flagged} of {outcome}"}
 
 
 def judged(figures: dict[str, Any]) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from backproof.adapters.git import Builder, Source
+from backproof.adapters.git import RepositoryBuilder, Source
 from backproof.app import demo
 from backproof.core.errors import PlanError
 from backproof.devices import DEVICES
@@ -52,9 +52,9 @@ def test_a_series_is_found_from_a_folder_named_from_here(tmp_path: Path, monkeyp
     change = "diff --git a/a.txt b/a.txt\n--- a/a.txt\n+++ b/a.txt\n@@ -1 +1 @@\n-one\n+two\n"
     (tmp_path / "kit" / "0001.patch").write_text(mail + change)
     monkeypatch.chdir(tmp_path)
-    builder = Builder.create(tmp_path / "repo", date="2026-01-01T00:00:00+00:00")
+    builder = RepositoryBuilder.create(tmp_path / "repo", date="2026-01-01T00:00:00+00:00")
     (tmp_path / "repo" / "a.txt").write_text("one\n")
     builder.commit_all("the release", branch="release")
     builder.apply_series([Path("kit/0001.patch")], ref="refs/pull/7/head")
     assert (tmp_path / "repo" / "a.txt").read_text() == "one\n"
-    assert Source.open("repo").pull_head(7) is not None
+    assert Source.open("repo").find_pull_head(7) is not None

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from backproof.history.cancelling import cancelling
-from backproof.history.path_filter import dropper
-from backproof.history.picks import Simulator
+from backproof.history.cancelling import find_cancelling
+from backproof.history.path_filter import make_path_filter
+from backproof.history.picks import Picker
 
 if TYPE_CHECKING:
     from backproof.history.records import CancellingRecord
@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
 
 def asked(repository: Repository, opened: Opened, base: str, *drop: str) -> CancellingRecord:
-    with Simulator(opened(repository)) as simulator:
-        return cancelling(simulator, base, repository.git("rev-parse", "HEAD"), drop=dropper(drop))
+    with Picker(opened(repository)) as picker:
+        return find_cancelling(picker, base, repository.git("rev-parse", "HEAD"), drop=make_path_filter(drop))
 
 
 def test_a_note_that_is_added_and_removed_cancels(upstream: Repository, opened: Opened) -> None:

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 from backproof.core.errors import HostError
-from backproof.history.compare import Backport, compare
+from backproof.history.compare import Backport, compare_backport
 from backproof.history.fixups import apply_fixups
-from backproof.history.path_filter import dropper
-from backproof.history.picks import Simulator
+from backproof.history.path_filter import make_path_filter
+from backproof.history.picks import Picker
 from backproof.records.picks import PickOutcome
 
 if TYPE_CHECKING:
@@ -30,14 +30,14 @@ def compared(
     adapted: str = "",
     fixups: list[Path] | None = None,
 ) -> CompareRecord:
-    with Simulator(opened(repository)) as simulator:
-        return compare(
-            simulator,
-            Backport.parse(simulator, backport, lambda name: repository.git("rev-parse", name)),
+    with Picker(opened(repository)) as picker:
+        return compare_backport(
+            picker,
+            Backport.parse(picker, backport, lambda name: repository.git("rev-parse", name)),
             originals,
-            drop=dropper(["/notes/"]),
-            adapted=dropper([adapted] if adapted else []),
-            amend=(lambda tree: apply_fixups(simulator.store, tree, fixups)) if fixups else None,
+            drop=make_path_filter(["/notes/"]),
+            adapted=make_path_filter([adapted] if adapted else []),
+            amend=(lambda tree: apply_fixups(picker.store, tree, fixups)) if fixups else None,
         )
 
 

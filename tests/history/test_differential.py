@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import pytest
-from backproof.history.picks import Simulator
+from backproof.history.picks import Picker
 from backproof.records.picks import PickOutcome
 from repositories import Repository
 
@@ -159,14 +159,14 @@ def test_the_engine_says_what_git_says(seed: int, tmp_path: Path, upstream: Repo
     clone.git("config", "core.bare", "false")
     # git refuses to pick over a file that its conversion makes look changed: it gets the bytes, as the engine does.
     (tmp_path / "clone" / ".git" / "info" / "attributes").write_text("* -text\n")
-    with Simulator(opened(upstream)) as simulator:
-        questions = [(simulator.change(triple.fix), simulator.tree(triple.release)) for triple in triples]
-        picks = simulator.apply(questions)
+    with Picker(opened(upstream)) as picker:
+        questions = [(picker.read_change(triple.fix), picker.read_tree(triple.release)) for triple in triples]
+        picks = picker.pick_all(questions)
     landed = 0
     for triple, pick in zip(triples, picks, strict=True):
         tree, unmerged = cherry_pick(clone, triple)
         assert pick.tree == tree, triple
-        assert (pick.landing is PickOutcome.CONFLICT) == (tree is None), triple
-        assert without_side({clash.path for clash in pick.clashes}) >= without_side(unmerged), triple
+        assert (pick.outcome is PickOutcome.CONFLICT) == (tree is None), triple
+        assert without_side({conflict.path for conflict in pick.conflicts}) >= without_side(unmerged), triple
         landed += tree is not None
     assert CASES / 10 < landed < CASES * 9 / 10, "the generator makes both"

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 from backproof.core.errors import HostError
-from backproof.history.explain import explain
-from backproof.history.path_filter import dropper
-from backproof.history.picks import Simulator
-from backproof.history.try_causes import Verdict
+from backproof.history.explain import explain_pick
+from backproof.history.path_filter import make_path_filter
+from backproof.history.picks import Picker
+from backproof.history.try_causes import TrialVerdict
 from backproof.records.picks import PickOutcome
 
 if TYPE_CHECKING:
@@ -25,8 +25,8 @@ BODY = "".join(f"line {each}\n" for each in range(30))
 
 
 def explained(store: Store, fix: str, release: str, *, main: str | None = None, drop: str = "/notes/") -> ExplainRecord:
-    with Simulator(store) as simulator:
-        return explain(simulator, fix=fix, branch="rel/1", release=release, drop=dropper([drop]), main=main)
+    with Picker(store) as picker:
+        return explain_pick(picker, fix=fix, branch="rel/1", release=release, drop=make_path_filter([drop]), main=main)
 
 
 def bash(repository: Repository, *commands: str, check: bool = True) -> subprocess.CompletedProcess[str]:
@@ -57,7 +57,7 @@ def test_the_missing_commit_is_named_proved_and_its_commands_work(upstream: Repo
     assert [each.commit for each in found.causes] == [cause]
     first = found.causes[0]
     assert (first.pull, first.side, first.lines, first.of) == (7, "main", 1, 1)
-    assert first.verdict is Verdict.MAKES_CLEAN
+    assert first.verdict is TrialVerdict.MAKES_CLEAN
     assert "picking #7 first makes this clean" in first.sentence
     assert "explains 1 of 1 conflicting lines in code.py" in first.sentence
     bash(upstream, *found.commands)
@@ -78,7 +78,7 @@ def test_where_the_whole_commit_conflicts_its_hunks_do(upstream: Repository, ope
     fix = upstream.commit("fix (#9)", {"code.py": nine.replace("compute()", "compute(1)")})
     found = explained(opened(upstream), fix, release)
     assert found.causes[0].commit == cause
-    assert found.causes[0].verdict is Verdict.HUNKS_DO
+    assert found.causes[0].verdict is TrialVerdict.HUNKS_DO
     assert "its hunks in code.py alone do" in found.causes[0].sentence
     bash(upstream, *found.commands)
     assert (upstream.folder / "code.py").read_text() == nine.replace("compute()", "compute(1)")
@@ -96,7 +96,7 @@ def test_several_commits_together_and_no_more_than_needed(upstream: Repository, 
         "fix (#4)", {"a.py": BODY.replace("line 5\n", change), "b.py": BODY.replace("line 5\n", change)}
     )
     found = explained(opened(upstream), fix, base)
-    assert {each.verdict for each in found.causes} == {Verdict.PICKED_HELPS}
+    assert {each.verdict for each in found.causes} == {TrialVerdict.PICKED_HELPS}
     assert found.together == (one, two)
     assert f"Together {one[:12]}, {two[:12]} make this clean" in found.sentence
     bash(upstream, *found.commands)
@@ -111,7 +111,9 @@ def test_the_releases_own_commit_is_named_and_never_reverted_for_the_user(upstre
     upstream.switch("main", base)
     fix = upstream.commit("fix (#9)", {"code.py": BODY.replace("line 9\n", "theirs\n")})
     found = explained(opened(upstream), fix, own)
-    assert [(each.commit, each.side, each.verdict) for each in found.causes] == [(own, "release", Verdict.TAKEN_BACK)]
+    assert [(each.commit, each.side, each.verdict) for each in found.causes] == [
+        (own, "release", TrialVerdict.TAKEN_BACK)
+    ]
     assert not any("revert" in each for each in found.commands)
     at = next(i for i, each in enumerate(found.commands) if each.startswith("# edit"))
     stopped = bash(upstream, *found.commands[:at], check=False)
@@ -147,7 +149,7 @@ def test_a_file_that_the_release_does_not_have_names_who_added_it(upstream: Repo
     ]
     assert found.causes[0].commit == adder
     assert found.causes[0].how == "added the file, which the release does not have"
-    assert found.causes[0].verdict is Verdict.MAKES_CLEAN
+    assert found.causes[0].verdict is TrialVerdict.MAKES_CLEAN
 
 
 def test_leaving_a_missing_file_out_by_hand(upstream: Repository, opened: Opened) -> None:
@@ -275,8 +277,8 @@ def test_names_that_are_not_utf8_are_spelled_for_bash(upstream: Repository, open
     assert found.model_dump_json()
     kept = explained(opened(upstream), fix, base)
     assert "\\xe9" in kept.conflicts[0].path
-    with Simulator(opened(upstream)) as simulator:
-        record = explain(simulator, fix=fix, branch="r", release=base, drop=lambda each: each == path)
+    with Picker(opened(upstream)) as picker:
+        record = explain_pick(picker, fix=fix, branch="r", release=base, drop=lambda each: each == path)
     bash(upstream, *record.commands)
     assert upstream.git("diff", "--name-only", base, "HEAD") == "pkg/a.py"
 
@@ -291,6 +293,6 @@ def test_a_commit_that_solves_a_part_of_a_file_is_said_to_do_no_more(upstream: R
     fix = upstream.commit("fix (#9)", {"code.py": fixed})
     found = explained(opened(upstream), fix, release)
     first = next(each for each in found.causes if each.commit == cause)
-    assert first.verdict is Verdict.FEWER
+    assert first.verdict is TrialVerdict.FEWER
     assert "picking #7 first removes 1 of 2 conflicts" in first.sentence
     assert found.together == ()

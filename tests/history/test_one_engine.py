@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 import history_cases
 import pytest
 from backproof.history import reproduce
-from backproof.history.compare import Backport, compare
-from backproof.history.explain import explain
-from backproof.history.picks import Simulator
-from backproof.history.survey import survey
+from backproof.history.compare import Backport, compare_backport
+from backproof.history.explain import explain_pick
+from backproof.history.picks import Picker
+from backproof.history.survey import survey_branches
 from backproof.kit import plan
 from backproof.records.picks import ConflictKind, PickOutcome
 from backproof.records.proof import PickRecord, Settings
@@ -64,11 +64,11 @@ def test_all_say_that_it_lands_and_give_gits_tree(
     upstream.git("fetch", "--quiet", str(ctx.store.folder), f"{picked.head}:refs/heads/landed")
     release = upstream.git("rev-parse", "release")
     main = upstream.git("rev-parse", "main")
-    with Simulator(opened(upstream)) as simulator:
-        row = survey(simulator, [fix], {"release": release}, main=main).rows[0]
-        explained = explain(simulator, fix=fix, branch="release", release=release)
+    with Picker(opened(upstream)) as picker:
+        row = survey_branches(picker, [fix], {"release": release}, main=main).rows[0]
+        explained = explain_pick(picker, fix=fix, branch="release", release=release)
         backport = Backport(base=release, head=picked.head)
-        compared = compare(simulator, backport, [fix])
+        compared = compare_backport(picker, backport, [fix])
     assert (row.outcome, explained.outcome, compared.simulated) == (PickOutcome.CLEAN,) * 3
     assert compared.verdict == "identical"
     assert row.tree == picked.head_tree == tree
@@ -89,7 +89,7 @@ def test_the_script_of_the_run_gives_the_tree(case: Case, tmp_path: Path, upstre
     ctx, picked = run_pick(tmp_path, upstream, fix)
     script = tmp_path / "reproduce.sh"
     loaded = loaded_run.load_run(ctx.ledger, loaded_run.require_run(ctx.ledger), REGISTRY)
-    script.write_bytes(reproduce.script(ctx.ledger, loaded))
+    script.write_bytes(reproduce.render_script(ctx.ledger, loaded))
     done = subprocess.run(["bash", str(script), "again"], cwd=tmp_path, capture_output=True, check=False)
     assert done.returncode == 0, done.stderr.decode()
     assert f"tree {picked.head_tree}, as in the run" in done.stdout.decode()
@@ -99,9 +99,9 @@ def test_all_name_a_new_file_in_a_moved_folder_alike(tmp_path: Path, upstream: R
     fix = history_cases.new_file_in_moved_folder(upstream)
     ctx, picked = run_pick(tmp_path, upstream, fix)
     release = upstream.git("rev-parse", "release")
-    with Simulator(opened(upstream)) as simulator:
-        row = survey(simulator, [fix], {"release": release}, main=upstream.git("rev-parse", "main")).rows[0]
-        explained = explain(simulator, fix=fix, branch="release", release=release)
+    with Picker(opened(upstream)) as picker:
+        row = survey_branches(picker, [fix], {"release": release}, main=upstream.git("rev-parse", "main")).rows[0]
+        explained = explain_pick(picker, fix=fix, branch="release", release=release)
     assert (picked.commits[0].outcome, row.outcome, explained.outcome) == (PickOutcome.CONFLICT,) * 3
     kinds = {"old/guard.py": ConflictKind.DIRECTORY_RENAME}
     assert {conflict.path: conflict.kind for conflict in picked.conflicts} == kinds
@@ -123,7 +123,7 @@ def test_a_message_that_holds_gits_own_marks_lands_whole(tmp_path: Path, upstrea
     fix = upstream.git("rev-parse", "HEAD")
     ctx, picked = run_pick(tmp_path, upstream, fix, drop="*.md")
     assert picked.commits[0].outcome is PickOutcome.CLEAN_AFTER_DROPS
-    message = ctx.store.commit(picked.head).message
+    message = ctx.store.read_commit(picked.head).message
     assert message == f"Raise\n\n{body}{trailers}(cherry picked from commit {fix})\n"
 
 
@@ -156,7 +156,7 @@ def test_the_commit_is_the_one_that_git_would_write(
     ctx, picked = run_pick(tmp_path, upstream, fix, signoff=True)
     upstream.git("checkout", "--quiet", "--force", "release")
     upstream.git("cherry-pick", "-x", "--signoff", fix)
-    ours = ctx.store.objects.read(picked.head, "commit")
+    ours = ctx.store.objects.read_object(picked.head, "commit")
     gits = subprocess.run(
         ["git", "-C", str(upstream.folder), "cat-file", "commit", "HEAD"], check=True, capture_output=True
     ).stdout
@@ -174,18 +174,18 @@ def test_what_an_attribute_file_of_the_repository_names_is_never_written_elsewhe
     store = opened(upstream)
 
     def tree(text: str) -> str:
-        blob = store.objects.write("blob", text.encode())
-        attributes = store.objects.write("blob", b"* merge=union\n")
+        blob = store.objects.write_object("blob", text.encode())
+        attributes = store.objects.write_object("blob", b"* merge=union\n")
         rows = b"100644 .gitattributes\0" + bytes.fromhex(attributes) + b"100644 f\0" + bytes.fromhex(blob)
-        inner = store.objects.write("tree", rows)
-        outer = store.objects.write("tree", b"40000 ..\0" + bytes.fromhex(inner))
-        return store.objects.write("tree", b"40000 ..\0" + bytes.fromhex(outer))
+        inner = store.objects.write_object("tree", rows)
+        outer = store.objects.write_object("tree", b"40000 ..\0" + bytes.fromhex(inner))
+        return store.objects.write_object("tree", b"40000 ..\0" + bytes.fromhex(outer))
 
-    base, ours, theirs = (store.objects.synthetic(tree(text)) for text in ("a\n", "b\n", "c\n"))
-    fix = store.objects.transplant(theirs, tree=store.objects.commit(theirs).tree, parent=base)
+    base, ours, theirs = (store.objects.write_synthetic(tree(text)) for text in ("a\n", "b\n", "c\n"))
+    fix = store.objects.transplant_commit(theirs, tree=store.objects.read_commit(theirs).tree, parent=base)
     before = sorted(tmp_path.iterdir())
-    with Simulator(store) as simulator:
-        found = simulator.pick(fix, simulator.tree(ours))
-    assert found.landing in {PickOutcome.CONFLICT, PickOutcome.UNKNOWN}
+    with Picker(store) as picker:
+        found = picker.pick(fix, picker.read_tree(ours))
+    assert found.outcome in {PickOutcome.CONFLICT, PickOutcome.UNKNOWN}
     assert sorted(tmp_path.iterdir()) == before
     assert not (store.folder / ".gitattributes").exists()

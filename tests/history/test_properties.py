@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from backproof.adapters.git import Entry, Source, Store
 from backproof.history import conflict_hunks
-from backproof.history.picks import Simulator
+from backproof.history.picks import Picker
 from backproof.records.picks import PickOutcome
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -52,12 +52,12 @@ def test_a_simulated_pick_is_the_real_one(shared: Repository, base: str, ours: s
     expected = cherry_picked(shared, fix)
     with tempfile.TemporaryDirectory() as folder:
         store = Store.create(Path(folder) / "s", Source.open(str(shared.folder)))
-        with Simulator(store) as simulator:
-            found = simulator.pick(fix, simulator.tree(release))
-            if found.landing is PickOutcome.CONFLICT:
-                text = simulator.objects.file(str(found.marked), "f")
+        with Picker(store) as picker:
+            found = picker.pick(fix, picker.read_tree(release))
+            if found.outcome is PickOutcome.CONFLICT:
+                text = picker.objects.read_file(str(found.marked), "f")
                 assert text is not None
-                assert conflict_hunks.parse(text, *found.labels)
+                assert conflict_hunks.parse_hunks(text, *found.labels)
     assert found.tree == expected
 
 
@@ -68,25 +68,27 @@ def test_an_edited_tree_is_what_git_writes(
 ) -> None:
     store = Store(tmp_path_factory.mktemp("s"))
     subprocess.run(["git", "init", "-q", "--bare", str(store.folder)], check=True)
-    with Simulator(store) as simulator:
+    with Picker(store) as picker:
 
         def entries(files: dict[str, str | None]) -> dict[str, Entry | None]:
             return {
-                name: None if text is None else Entry(mode="100644", oid=simulator.objects.write("blob", text.encode()))
+                name: None
+                if text is None
+                else Entry(mode="100644", oid=picker.objects.write_object("blob", text.encode()))
                 for name, text in files.items()
                 # A name that is a file and a folder at once is no tree.
                 if not any(other.startswith(f"{name}/") for other in {*first, *second})
             }
 
         before = entries(dict(first))
-        tree = simulator.objects.edited(None, before)
+        tree = picker.objects.edit_tree(None, before)
         after = entries(second)
-        ours = simulator.objects.edited(tree, after)
-        differing = set(simulator.differing(tree, ours))
+        ours = picker.objects.edit_tree(tree, after)
+        differing = set(picker.diff_trees(tree, ours))
     rows = {name: entry for name, entry in {**before, **after}.items() if entry}
     listing = "".join(f"{entry.mode} {entry.oid}\t{name}\n" for name, entry in rows.items())
     env = {"GIT_INDEX_FILE": str(store.folder / "index")}
-    store.git("read-tree", "--empty", env=env)
-    store.git("update-index", "--index-info", stdin=listing.encode(), env=env)
-    assert ours == store.git("write-tree", env=env).text.strip()
+    store.run_git("read-tree", "--empty", env=env)
+    store.run_git("update-index", "--index-info", stdin=listing.encode(), env=env)
+    assert ours == store.run_git("write-tree", env=env).text.strip()
     assert differing == {name for name in {*before, *after} if before.get(name) != rows.get(name)}

@@ -88,7 +88,7 @@ def test_the_script_gives_the_trees_of_the_run(tmp_path: Path, upstream: Reposit
     ledger = ran(tmp_path, upstream, prepared(upstream))
     fixed = loaded(ledger).fixup
     assert fixed
-    done = bash(tmp_path, reproduce.script(ledger, loaded(ledger)), "again")
+    done = bash(tmp_path, reproduce.render_script(ledger, loaded(ledger)), "again")
     assert done.returncode == 0, done.stderr.decode()
     assert tree_of(tmp_path / "again") == fixed.head_tree
     assert done.stdout.decode().count("as in the run") == 4
@@ -104,7 +104,7 @@ def test_a_tree_that_differs_stops_the_script(tmp_path: Path, upstream: Reposito
     ledger = ran(tmp_path, upstream, prepared(upstream))
     picked = loaded(ledger).pick
     assert picked
-    script = reproduce.script(ledger, loaded(ledger)).replace(picked.head_tree.encode(), b"0" * 40)
+    script = reproduce.render_script(ledger, loaded(ledger)).replace(picked.head_tree.encode(), b"0" * 40)
     done = bash(tmp_path, script, "again")
     assert done.returncode == 1
     assert b"and should be 0000" in done.stderr
@@ -119,7 +119,7 @@ def test_a_merge_commits_main_line_is_found_from_the_tree(tmp_path: Path, upstre
     upstream.commit("main", {"m.py": "m = 1\n"})
     upstream.git("merge", "--quiet", "--no-ff", "-m", "merge", "topic")
     ledger = ran(tmp_path, upstream, [upstream.git("rev-parse", "HEAD")], options="mainline = 1")
-    done = bash(tmp_path, reproduce.script(ledger, loaded(ledger)), "again")
+    done = bash(tmp_path, reproduce.render_script(ledger, loaded(ledger)), "again")
     assert done.returncode == 0, done.stderr.decode()
 
 
@@ -131,4 +131,4 @@ def test_a_run_that_stopped_has_nothing_to_reproduce(tmp_path: Path, upstream: R
     fix = upstream.commit("fix", {"code.py": CODE.replace("x = 1", "x = 2")})
     ledger = ran(tmp_path, upstream, [fix])
     with pytest.raises(PlanError, match="nothing to reproduce"):
-        reproduce.script(ledger, loaded(ledger))
+        reproduce.render_script(ledger, loaded(ledger))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from backproof.core.errors import HostError
-from backproof.history.picks import Simulation, Simulator
+from backproof.history.picks import Picker, PickResult
 from backproof.records.picks import ConflictKind, PickOutcome
 
 if TYPE_CHECKING:
@@ -23,10 +23,10 @@ def notes(path: str) -> bool:
     return path.startswith("notes/")
 
 
-def simulated(store: Store, fix: str, branch: str, *, mainline: int | None = None) -> Simulation:
-    with Simulator(store) as simulator:
-        onto = simulator.tree(store.resolve(branch) or branch)
-        return simulator.pick(fix, onto, drop=notes, mainline=mainline)
+def simulated(store: Store, fix: str, branch: str, *, mainline: int | None = None) -> PickResult:
+    with Picker(store) as picker:
+        onto = picker.read_tree(store.resolve_commit(branch) or branch)
+        return picker.pick(fix, onto, drop=notes, mainline=mainline)
 
 
 def sides(repository: Repository, release: dict[str, str | bytes | None], fix: dict[str, str | bytes | None]) -> str:
@@ -47,7 +47,7 @@ def test_a_clean_pick_has_the_tree_of_a_real_cherry_pick(upstream: Repository, o
     found = simulated(opened(upstream), fix, tip(upstream))
     upstream.git("checkout", "--quiet", "tip")
     upstream.git("cherry-pick", fix)
-    assert found.landing is PickOutcome.CLEAN
+    assert found.outcome is PickOutcome.CLEAN
     assert found.tree == upstream.git("rev-parse", "HEAD^{tree}")
 
 
@@ -61,7 +61,7 @@ def test_dropped_paths_are_as_the_release_has_them(upstream: Repository, opened:
     found = simulated(opened(upstream), fix, tip(upstream))
     upstream.git("checkout", "--quiet", "tip")
     upstream.commit("by hand", {"pkg/a.py": "x = 9\ny = 2\nz = 3\n"})
-    assert found.landing is PickOutcome.CLEAN_AFTER_DROPS
+    assert found.outcome is PickOutcome.CLEAN_AFTER_DROPS
     assert found.only_in_dropped
     assert found.dropped == ("notes/deep/7.yaml", "notes/new/8.yaml")
     assert found.tree == upstream.git("rev-parse", "HEAD^{tree}")
@@ -75,9 +75,9 @@ def test_a_change_that_is_there_is_told_from_a_commit_that_changes_nothing(
     nothing = upstream.commit("retrigger", {})
     noted = upstream.commit("note only", {"notes/n.yaml": "n\n"})
     store = opened(upstream)
-    assert simulated(store, fix, tip(upstream)).landing is PickOutcome.ALREADY_THERE
-    assert simulated(store, nothing, tip(upstream)).landing is PickOutcome.EMPTY
-    assert simulated(store, noted, tip(upstream)).landing is PickOutcome.EMPTY
+    assert simulated(store, fix, tip(upstream)).outcome is PickOutcome.ALREADY_THERE
+    assert simulated(store, nothing, tip(upstream)).outcome is PickOutcome.EMPTY
+    assert simulated(store, noted, tip(upstream)).outcome is PickOutcome.EMPTY
 
 
 def kinds() -> dict[str, tuple[dict[str, str | bytes | None], dict[str, str | bytes | None], str]]:
@@ -117,8 +117,8 @@ def test_each_kind_of_conflict_is_named(
     if age == "old":
         request.getfixturevalue("old_git")
     found = simulated(opened(upstream), fix, tip(upstream))
-    assert found.landing is PickOutcome.CONFLICT
-    assert ConflictKind(kind) in {each.kind for each in found.clashes}
+    assert found.outcome is PickOutcome.CONFLICT
+    assert ConflictKind(kind) in {each.kind for each in found.conflicts}
     assert found.tree is None
 
 
@@ -133,7 +133,7 @@ def test_types_and_modes_in_conflict_are_named(upstream: Repository, opened: Ope
     upstream.switch("main", "main")
     fix = upstream.commit("fix", {"tool": "changed\n"})
     found = simulated(opened(upstream), fix, tip(upstream))
-    assert {each.kind for each in found.clashes} == {ConflictKind.MODE}
+    assert {each.kind for each in found.conflicts} == {ConflictKind.MODE}
 
 
 def test_a_submodule_moved_on_both_sides_is_a_submodule_conflict(upstream: Repository, opened: Opened) -> None:
@@ -148,25 +148,25 @@ def test_a_submodule_moved_on_both_sides_is_a_submodule_conflict(upstream: Repos
     upstream.switch("main", "main")
     point("3")
     found = simulated(opened(upstream), upstream.git("rev-parse", "HEAD"), tip(upstream))
-    assert [each.kind for each in found.clashes] == [ConflictKind.SUBMODULE]
+    assert [each.kind for each in found.conflicts] == [ConflictKind.SUBMODULE]
 
 
 def test_an_old_git_gives_the_same_trees_and_says_once_that_it_is_slow(
     upstream: Repository, opened: Opened, request: pytest.FixtureRequest
 ) -> None:
     fix = sides(upstream, {"other.py": "o = 1\n"}, {"pkg/a.py": "x = 1\ny = 20\nz = 3\n", "notes/n.yaml": "n\n"})
-    clash = upstream.commit("other", {"other.py": "o = 2\n"})
+    conflict = upstream.commit("other", {"other.py": "o = 2\n"})
     store = opened(upstream)
-    new = [simulated(store, each, tip(upstream)) for each in (fix, clash)]
+    new = [simulated(store, each, tip(upstream)) for each in (fix, conflict)]
     request.getfixturevalue("old_git")
     said: list[str] = []
-    with Simulator(store, say=said.append) as simulator:
-        onto = simulator.tree(tip(upstream))
-        old = [simulator.pick(each, onto, drop=notes) for each in (fix, clash)]
-    assert [(each.landing, each.tree, each.dropped) for each in old] == [
-        (each.landing, each.tree, each.dropped) for each in new
+    with Picker(store, say=said.append) as picker:
+        onto = picker.read_tree(tip(upstream))
+        old = [picker.pick(each, onto, drop=notes) for each in (fix, conflict)]
+    assert [(each.outcome, each.tree, each.dropped) for each in old] == [
+        (each.outcome, each.tree, each.dropped) for each in new
     ]
-    assert [list(each.clashes) for each in old] == [list(each.clashes) for each in new]
+    assert [list(each.conflicts) for each in old] == [list(each.conflicts) for each in new]
     assert len(said) == 1
     assert "2.34.1 cannot merge in memory" in said[0]
 
@@ -190,12 +190,12 @@ def test_a_merge_commit_needs_its_main_line(upstream: Repository, opened: Opened
     upstream.git("merge", "--quiet", "--no-ff", "-m", "merge", "topic")
     merge = upstream.git("rev-parse", "HEAD")
     store = opened(upstream)
-    assert simulated(store, merge, tip(upstream)).landing is PickOutcome.MERGE_COMMIT
+    assert simulated(store, merge, tip(upstream)).outcome is PickOutcome.MERGE_COMMIT
     found = simulated(store, merge, tip(upstream), mainline=1)
-    assert found.landing is PickOutcome.CLEAN
-    with Simulator(store) as simulator:
-        assert set(simulator.differing(simulator.tree(tip(upstream)), str(found.tree))) == {"t.py"}
-    assert simulated(store, merge, tip(upstream), mainline=3).landing is PickOutcome.MERGE_COMMIT
+    assert found.outcome is PickOutcome.CLEAN
+    with Picker(store) as picker:
+        assert set(picker.diff_trees(picker.read_tree(tip(upstream)), str(found.tree))) == {"t.py"}
+    assert simulated(store, merge, tip(upstream), mainline=3).outcome is PickOutcome.MERGE_COMMIT
 
 
 def test_a_root_commit_with_awkward_names_lands(upstream: Repository, opened: Opened) -> None:
@@ -209,9 +209,9 @@ def test_a_root_commit_with_awkward_names_lands(upstream: Repository, opened: Op
     root = upstream.git("commit-tree", upstream.git("write-tree"), "-m", "root")
     store = opened(upstream)
     found = simulated(store, root, tip(upstream))
-    assert found.landing is PickOutcome.CLEAN
-    with Simulator(store) as simulator:
-        new = simulator.differing(simulator.tree(tip(upstream)), str(found.tree))
+    assert found.outcome is PickOutcome.CLEAN
+    with Picker(store) as picker:
+        new = picker.diff_trees(picker.read_tree(tip(upstream)), str(found.tree))
     assert set(new) == {"n\udce9e.txt", "NEW\nline"}
 
 
@@ -220,10 +220,10 @@ def test_names_that_differ_only_in_case_and_crlf_are_bytes_like_any(upstream: Re
     fix = sides(upstream, {"read.me": "mine\n"}, {"Read.me": "a\r\nB\r\nc\r\n"})
     store = opened(upstream)
     found = simulated(store, fix, tip(upstream))
-    assert found.landing is PickOutcome.CLEAN
-    with Simulator(store) as simulator:
-        assert simulator.objects.file(str(found.tree), "Read.me") == b"a\r\nB\r\nc\r\n"
-        assert simulator.objects.file(str(found.tree), "read.me") == b"mine\n"
+    assert found.outcome is PickOutcome.CLEAN
+    with Picker(store) as picker:
+        assert picker.objects.read_file(str(found.tree), "Read.me") == b"a\r\nB\r\nc\r\n"
+        assert picker.objects.read_file(str(found.tree), "read.me") == b"mine\n"
 
 
 def test_an_lfs_pointer_is_merged_as_the_text_it_is_and_no_filter_runs(
@@ -236,7 +236,7 @@ def test_an_lfs_pointer_is_merged_as_the_text_it_is_and_no_filter_runs(
     fix = sides(upstream, {"w.bin": pointer.format("b" * 64)}, {"w.bin": pointer.format("c" * 64)})
     (tmp_path / "ran").unlink(missing_ok=True)
     found = simulated(opened(upstream), fix, tip(upstream))
-    assert [each.kind for each in found.clashes] == [ConflictKind.CONTENT]
+    assert [each.kind for each in found.conflicts] == [ConflictKind.CONTENT]
     assert not (tmp_path / "ran").exists()
 
 
@@ -246,7 +246,7 @@ def test_a_replaced_commit_is_picked_as_it_is(upstream: Repository, opened: Open
     before = simulated(store, fix, tip(upstream))
     evil = upstream.commit("evil", {"pkg/a.py": "import evil\n"})
     upstream.git("replace", fix, evil)
-    store.git("update-ref", f"refs/replace/{fix}", evil)
+    store.run_git("update-ref", f"refs/replace/{fix}", evil)
     assert upstream.git("show", f"{fix}:pkg/a.py") == "import evil"
     assert simulated(store, fix, tip(upstream)) == before
 
@@ -266,7 +266,7 @@ def test_a_parent_hidden_by_a_shallow_clone_is_never_a_conflict(
     fix = sides(upstream, {"other.py": "o = 1\n"}, {"pkg/a.py": "x = 1\ny = 20\nz = 3\n"})
     shallow = clone(upstream, tmp_path / "shallow", "--depth", "1")
     found = simulated(opened(shallow), fix, tip(upstream))
-    assert found.landing is PickOutcome.UNKNOWN
+    assert found.outcome is PickOutcome.UNKNOWN
     assert "git fetch --unshallow" in found.why
 
 
@@ -278,11 +278,11 @@ def test_a_blob_that_a_partial_clone_lacks_is_never_a_conflict(
     partial = clone(upstream, tmp_path / "partial", "--filter=blob:none", "--no-checkout")
     store = opened(partial)
     found = simulated(store, fix, tip(upstream))
-    assert found.landing is PickOutcome.UNKNOWN
+    assert found.outcome is PickOutcome.UNKNOWN
     assert found.tree is None
     assert "git fetch --refetch" in found.why
-    with Simulator(store) as simulator, pytest.raises(HostError, match="cannot be read") as caught:
-        simulator.objects.file(simulator.tree(fix), "pkg/a.py")
+    with Picker(store) as picker, pytest.raises(HostError, match="cannot be read") as caught:
+        picker.objects.read_file(picker.read_tree(fix), "pkg/a.py")
     assert "git fetch --refetch" in caught.value.next_step
 
 
@@ -291,9 +291,9 @@ def test_one_unreadable_pick_does_not_spoil_the_others(tmp_path: Path, upstream:
     bad = upstream.commit("bad", {"pkg/a.py": "x = 1\ny = 20\nz = 3\n"})
     lost = upstream.git("rev-parse", f"{bad}:pkg/a.py")
     (upstream.folder / ".git" / "objects" / lost[:2] / lost[2:]).unlink()
-    with Simulator(opened(upstream)) as simulator:
-        onto = simulator.tree(tip(upstream))
-        changes = [simulator.change(each) for each in (good, bad, good)]
-        found = simulator.apply([(each, onto) for each in changes])
-    assert [each.landing for each in found] == [PickOutcome.CLEAN, PickOutcome.UNKNOWN, PickOutcome.CLEAN]
+    with Picker(opened(upstream)) as picker:
+        onto = picker.read_tree(tip(upstream))
+        changes = [picker.read_change(each) for each in (good, bad, good)]
+        found = picker.pick_all([(each, onto) for each in changes])
+    assert [each.outcome for each in found] == [PickOutcome.CLEAN, PickOutcome.UNKNOWN, PickOutcome.CLEAN]
     assert lost in found[1].why

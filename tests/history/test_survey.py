@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from backproof.history.path_filter import dropper
-from backproof.history.picks import Simulator
-from backproof.history.survey import survey
+from backproof.history.path_filter import make_path_filter
+from backproof.history.picks import Picker
+from backproof.history.survey import survey_branches
 from backproof.records.picks import PickOutcome
 
 if TYPE_CHECKING:
@@ -25,8 +25,8 @@ def surveyed(
 ) -> dict[str, SurveyRow]:
     tips = {name: repository.git("rev-parse", name) for name in branches}
     main = repository.git("rev-parse", "main")
-    with Simulator(opened(repository)) as simulator:
-        found = survey(simulator, [fix], tips, main=main, drop=dropper([drop]))
+    with Picker(opened(repository)) as picker:
+        found = survey_branches(picker, [fix], tips, main=main, drop=make_path_filter([drop]))
     return {row.branch: row for row in found.rows}
 
 
@@ -159,9 +159,9 @@ def test_a_kits_commits_land_on_top_of_each_other(project: Repository, opened: O
     two = project.commit("two (#3)", {"code.py": FIXED.replace("number nine", "number NINE")})
     tips = {"plain": project.git("rev-parse", "plain")}
     main = project.git("rev-parse", "main")
-    with Simulator(opened(project)) as simulator:
-        alone = survey(simulator, [one, two], tips, main=main)
-        series = survey(simulator, [one, two], tips, main=main, series=True)
+    with Picker(opened(project)) as picker:
+        alone = survey_branches(picker, [one, two], tips, main=main)
+        series = survey_branches(picker, [one, two], tips, main=main, series=True)
     assert [row.outcome for row in alone.rows] == [PickOutcome.CLEAN, PickOutcome.CONFLICT]
     assert [row.outcome for row in series.rows] == [PickOutcome.CLEAN, PickOutcome.CLEAN]
 
@@ -178,8 +178,8 @@ def test_a_merge_commit_and_a_hidden_parent_are_rows_of_their_own_kind(
     fix = project.commit("fix it all (#6)", {"code.py": FIXED})
     project.git("clone", "-q", "--depth", "1", "--no-single-branch", f"file://{project.folder}", str(tmp_path / "cut"))
     tips = {"plain": project.git("rev-parse", "plain")}
-    with Simulator(opened(tmp_path / "cut")) as simulator:
-        found = survey(simulator, [fix], tips, main=fix)
+    with Picker(opened(tmp_path / "cut")) as picker:
+        found = survey_branches(picker, [fix], tips, main=fix)
     row = found.rows[0]
     assert "git fetch --unshallow" in found.limits[0]
     assert row.outcome is PickOutcome.UNKNOWN

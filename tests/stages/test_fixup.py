@@ -55,12 +55,12 @@ def test_a_fixup_is_a_commit_of_its_own_with_its_reason(
     ctx, record = landed(tmp_path, upstream, fix, {name: text})
     assert [each.outcome for each in record.fixups] == ["applied"]
     store = Store.open(ctx.ledger.store)
-    commit = store.commit(record.head)
+    commit = store.read_commit(record.head)
     assert "the row is never written" in commit.message
-    assert store.changes(commit.parents[0], commit.sha)[0].path == "pkg/f.py"
+    assert store.list_changes(commit.parents[0], commit.sha)[0].path == "pkg/f.py"
     after = next(change.after for change in record.changes if change.path == "pkg/f.py")
     assert after is not None
-    assert store.blob(after).decode() == SOURCE.replace("# why\n", "# why\n    a[-1].zero_()\n")
+    assert store.read_blob(after).decode() == SOURCE.replace("# why\n", "# why\n    a[-1].zero_()\n")
 
 
 @pytest.mark.parametrize(("name", "text"), [("zero.toml", INSERTION), ("zero.patch", PATCH)])

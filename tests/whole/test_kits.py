@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from backproof.adapters.git import Builder
+from backproof.adapters.git import RepositoryBuilder
 from backproof.app import demo, execution
 from backproof.core.level import Level
 from backproof.core.model import Arm, Outcome
@@ -96,7 +96,7 @@ def sources(kit: Path, target_python: Path) -> Path:
 
 @pytest.mark.target
 def test_the_series_fits_the_release(kit: Path, sources: Path, tmp_path: Path) -> None:
-    builder = Builder.create(tmp_path / "repo", date=demo._DATE)
+    builder = RepositoryBuilder.create(tmp_path / "repo", date=demo._DATE)
     demo._unpack_sdist(sources, tmp_path / "repo")
     builder.commit_all("the release", branch="release")
     series = _series(kit)

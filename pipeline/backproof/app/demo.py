@@ -12,7 +12,7 @@ from filelock import FileLock
 from platformdirs import user_cache_path
 
 from backproof.adapters import proc
-from backproof.adapters.git import Builder
+from backproof.adapters.git import RepositoryBuilder
 from backproof.app import execution
 from backproof.core.errors import HostError, PlanError
 from backproof.core.level import Level
@@ -195,7 +195,7 @@ def make_repository(the_plan: Plan, target: Target, kit: Path, say: Callable[[st
             return place / "repo"
         say(f"upstream: making it from the release's own files in {place}")
         sdist = _fetch_sdist(target, folder, folder / "env" / "bin" / "python", say)
-        builder = Builder.create(place / "repo", date=_DATE)
+        builder = RepositoryBuilder.create(place / "repo", date=_DATE)
         _unpack_sdist(sdist, place / "repo")
         builder.commit_all(f"{target.requirement}, the release's own files", branch=the_plan.branch[0].name)
         builder.apply_series(series, ref=f"refs/pull/{the_plan.upstream.pull}/head")

@@ -14,7 +14,7 @@ from backproof.core.errors import ExitCode, PlanError
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from backproof.history.picks import Simulator
+    from backproof.history.picks import Picker
     from backproof.history.records import CompareRecord
     from backproof.history.repository import Repository
     from backproof.kit.plan import Plan
@@ -44,29 +44,29 @@ def survey_command(
     """Tell for each release branch whether it has the fix, needs it, and takes it."""
     from backproof.commands.views import history
     from backproof.history import branches
-    from backproof.history.path_filter import dropper
+    from backproof.history.path_filter import make_path_filter
     from backproof.history.repository import open_repository
-    from backproof.history.survey import survey
+    from backproof.history.survey import survey_branches
 
-    kit = _kit(what)
+    kit = _load_kit(what)
     if kit is not None:
         globs = globs or tuple(each.name for each in kit.branch)
         drop = (*kit.pick.drop, *drop)
     with open_repository(repo, say) as opened:
-        found = survey(
-            opened.simulator,
-            [opened.commit_of(kit, name) for name in kit.pick.commits]
+        found = survey_branches(
+            opened.picker,
+            [opened.resolve_kit_commit(kit, name) for name in kit.pick.commits]
             if kit
-            else [opened.commit(name) for name in what],
-            branches.named(opened.source, globs or ("release*",)),
-            main=branches.main_of(opened.source, main_branch),
-            drop=dropper(drop),
+            else [opened.resolve_commit(name) for name in what],
+            branches.match_branches(opened.source, globs or ("release*",)),
+            main=branches.find_main(opened.source, main_branch),
+            drop=make_path_filter(drop),
             series=kit is not None,
         )
-    print_json(found) if as_json else history.survey(found)
+    print_json(found) if as_json else history.print_survey(found)
 
 
-def _kit(what: Sequence[str]) -> Plan | None:
+def _load_kit(what: Sequence[str]) -> Plan | None:
     from backproof.devices import DEVICES
     from backproof.kit.loader import load_plan
     from backproof.kit.plan import PLAN_FILE
@@ -96,21 +96,21 @@ def explain_command(
     """Say why COMMIT does not land on a branch, and how to go on."""
     from backproof.commands.views import history
     from backproof.history import branches
-    from backproof.history.explain import explain
-    from backproof.history.path_filter import dropper
+    from backproof.history.explain import explain_pick
+    from backproof.history.path_filter import make_path_filter
     from backproof.history.repository import open_repository
     from backproof.records.picks import PickOutcome
 
     with open_repository(repo, say) as opened:
-        found = explain(
-            opened.simulator,
-            fix=opened.commit(commit),
+        found = explain_pick(
+            opened.picker,
+            fix=opened.resolve_commit(commit),
             branch=branch,
-            release=opened.branch_tip(branch),
-            drop=dropper(drop),
-            main=branches.main_of(opened.source, main_branch),
+            release=opened.resolve_branch(branch),
+            drop=make_path_filter(drop),
+            main=branches.find_main(opened.source, main_branch),
         )
-    print_json(found) if as_json else history.explanation(found)
+    print_json(found) if as_json else history.print_explanation(found)
     codes = {
         PickOutcome.CONFLICT: ExitCode.PERSON,
         PickOutcome.MERGE_COMMIT: ExitCode.PERSON,
@@ -140,8 +140,8 @@ def compare_command(
     """Tell whether BACKPORT (a commit, or base..head) is the same as its originals."""
     from backproof.commands.views import history
     from backproof.devices import DEVICES
-    from backproof.history.compare import Backport, compare
-    from backproof.history.path_filter import dropper
+    from backproof.history.compare import Backport, compare_backport
+    from backproof.history.path_filter import make_path_filter
     from backproof.history.repository import open_repository
     from backproof.kit.loader import load_plan
 
@@ -151,33 +151,33 @@ def compare_command(
             "compare: no original is named", why="neither a commit nor --kit", next_step="name the original commit"
         )
     with open_repository(repo, say) as opened:
-        simulator = opened.simulator
-        found = compare(
-            simulator,
-            Backport.parse(simulator, backport, opened.commit),
-            _originals(opened, originals, found_plan),
-            drop=dropper((*(found_plan.pick.drop if found_plan else ()), *drop)),
-            adapted=dropper(adapted),
-            amend=_amend(simulator, kit, found_plan) if kit and found_plan else None,
+        picker = opened.picker
+        found = compare_backport(
+            picker,
+            Backport.parse(picker, backport, opened.resolve_commit),
+            _resolve_originals(opened, originals, found_plan),
+            drop=make_path_filter((*(found_plan.pick.drop if found_plan else ()), *drop)),
+            adapted=make_path_filter(adapted),
+            amend=_make_amend(picker, kit, found_plan) if kit and found_plan else None,
         )
-    print_json(found) if as_json else history.comparison(found)
-    sys.exit(_compared(found))
+    print_json(found) if as_json else history.print_comparison(found)
+    sys.exit(_choose_exit_code(found))
 
 
-def _originals(opened: Repository, names: Sequence[str], kit: Plan | None) -> list[str]:
+def _resolve_originals(opened: Repository, names: Sequence[str], kit: Plan | None) -> list[str]:
     if names or kit is None:
-        return [opened.commit(name) for name in names]
-    return [opened.commit_of(kit, name) for name in kit.pick.commits]
+        return [opened.resolve_commit(name) for name in names]
+    return [opened.resolve_kit_commit(kit, name) for name in kit.pick.commits]
 
 
-def _amend(simulator: Simulator, kit: Path, found: Plan) -> Callable[[str], str]:
+def _make_amend(picker: Picker, kit: Path, found: Plan) -> Callable[[str], str]:
     from backproof.history.fixups import apply_fixups
 
     folder = kit if kit.is_dir() else kit.parent
-    return lambda tree: apply_fixups(simulator.store, tree, [folder / fixup.file for fixup in found.fixup])
+    return lambda tree: apply_fixups(picker.store, tree, [folder / fixup.file for fixup in found.fixup])
 
 
-def _compared(found: CompareRecord) -> ExitCode:
+def _choose_exit_code(found: CompareRecord) -> ExitCode:
     if found.verdict == "mismatch":
         return ExitCode.FAIL
     return ExitCode.PERSON if found.suspects else ExitCode.PASS
@@ -191,16 +191,18 @@ def _compared(found: CompareRecord) -> ExitCode:
 def redundant_command(*, span: str, repo: str, drop: tuple[str, ...], as_json: bool) -> None:
     """Tell which commits of a pull request together change nothing."""
     from backproof.commands.views import history
-    from backproof.history.cancelling import cancelling
-    from backproof.history.path_filter import dropper
+    from backproof.history.cancelling import find_cancelling
+    from backproof.history.path_filter import make_path_filter
     from backproof.history.repository import open_repository
 
     base, dots, head = span.partition("..")
     if not (base and dots and head):
         raise PlanError(f"{span}: not a range", why="it has no '..'", next_step="write it as BASE..HEAD")
     with open_repository(repo, say) as opened:
-        found = cancelling(opened.simulator, opened.commit(base), opened.commit(head), drop=dropper(drop))
-    print_json(found) if as_json else history.cancelling(found)
+        found = find_cancelling(
+            opened.picker, opened.resolve_commit(base), opened.resolve_commit(head), drop=make_path_filter(drop)
+        )
+    print_json(found) if as_json else history.print_cancelling(found)
 
 
 @click.command("reproduce")
@@ -215,7 +217,7 @@ def reproduce_command(*, folder: Path) -> None:
     # Bytes: a fix-up may hold a file that is not UTF-8.
     ledger = Ledger(folder)
     loaded = loaded_run.load_run(ledger, loaded_run.require_run(ledger), REGISTRY)
-    print_exact(reproduce.script(ledger, loaded))
+    print_exact(reproduce.render_script(ledger, loaded))
 
 
 COMMANDS: tuple[click.Command, ...] = (

@@ -6,7 +6,7 @@ from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
 from backproof.adapters.git.command import checked
-from backproof.adapters.git.log import log
+from backproof.adapters.git.log import read_log
 from backproof.core.errors import PlanError
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ _SERIES = 100
 _MAIN = ("main", "master", "trunk", "develop")
 
 
-def named(source: Source, globs: Sequence[str]) -> dict[str, str]:
+def match_branches(source: Source, globs: Sequence[str]) -> dict[str, str]:
     """The branches that match a glob, by name; a local one wins over a remote one.
 
     Raises:
@@ -28,39 +28,39 @@ def named(source: Source, globs: Sequence[str]) -> dict[str, str]:
     """
     found: dict[str, str] = {}
     for ref in sorted(source.refs, key=lambda name: name.startswith("refs/remotes/")):
-        name = _short(ref)
+        name = _shorten_ref(ref)
         if name and name not in found and any(fnmatchcase(name, glob) for glob in globs):
             found[name] = source.refs[ref]
     if not found:
         raise PlanError(
             f"{source.name}: no branch matches {', '.join(globs)}",
-            why=f"it has {', '.join(sorted(filter(None, map(_short, source.refs)))[:8]) or 'no branches'}",
+            why=f"it has {', '.join(sorted(filter(None, map(_shorten_ref, source.refs)))[:8]) or 'no branches'}",
             next_step="give another --branches glob, for example 'release*'",
         )
     return dict(sorted(found.items()))
 
 
-def _short(ref: str) -> str | None:
+def _shorten_ref(ref: str) -> str | None:
     if ref.startswith("refs/heads/"):
         return ref.removeprefix("refs/heads/")
     parts = ref.split("/", 3)
     return parts[3] if ref.startswith("refs/remotes/") and len(parts) == 4 and parts[3] != "HEAD" else None
 
 
-def main_of(source: Source, name: str | None) -> str:
+def find_main(source: Source, name: str | None) -> str:
     """The commit of the main branch."""
     if name is not None:
-        return source.branch(name)
+        return source.resolve_branch(name)
     found = next(
         (each for each in _MAIN if {f"refs/heads/{each}", f"refs/remotes/origin/{each}"} & set(source.refs)), None
     )
-    return source.branch(found or "main")
+    return source.resolve_branch(found or "main")
 
 
 def find_reconstruction(store: Store, source: Source, pull: int | None, name: str) -> str | None:
     """Return the commit of a pull request that stands for another one, which this repository does not have."""
-    head = source.pull_head(pull)
-    commits = log(store, head, options=(f"-{_SERIES}",)) if head else ()
+    head = source.find_pull_head(pull)
+    commits = read_log(store, head, options=(f"-{_SERIES}",)) if head else ()
     return next((commit.sha for commit in commits if name in read_reconstructed(commit)), None)
 
 
@@ -70,19 +70,19 @@ def read_reconstructed(commit: CommitInfo) -> tuple[str, ...]:
     return tuple(row[1] for row in rows if len(row) > 1 and row[0] == _RECONSTRUCTS)
 
 
-class Graph:
+class CommitGraph:
     """Who is whose ancestor."""
 
     def __init__(self, store: Store, tips: Iterable[str]) -> None:
         self._store = store
         names = "\n".join(sorted(set(tips))).encode() + b"\n"
         done = checked(
-            store.git("rev-list", "--parents", "--stdin", stdin=names, keep=1 << 30), "history cannot be walked"
+            store.run_git("rev-list", "--parents", "--stdin", stdin=names, keep=1 << 30), "history cannot be walked"
         )
         rows = (line.split() for line in done.text.splitlines())
         self._parents: dict[str, list[str]] = {row[0]: row[1:] for row in rows}
 
-    def ancestors(self, tip: str) -> set[str]:
+    def collect_ancestors(self, tip: str) -> set[str]:
         """The commit itself and all before it."""
         seen: set[str] = set()
         waiting = [tip]
@@ -93,6 +93,6 @@ class Graph:
                 waiting += self._parents.get(sha, ())
         return seen
 
-    def messages(self, tips: Sequence[str], without: str) -> Mapping[str, CommitInfo]:
+    def read_commits(self, tips: Sequence[str], without: str) -> Mapping[str, CommitInfo]:
         """The commits of the tips that `without` does not have, newest first."""
-        return {each.sha: each for each in log(self._store, *tips, f"^{without}")} if tips else {}
+        return {each.sha: each for each in read_log(self._store, *tips, f"^{without}")} if tips else {}

@@ -15,42 +15,42 @@ from backproof.history.records import CancellingRecord
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from backproof.history.picks import Drop, Simulation, Simulator
+    from backproof.history.picks import Drop, Picker, PickResult
 
 MOST_TREES = 256
 """Past this the trees with the fewest commits are followed: the answer may then not be the smallest."""
 
 
-def cancelling(simulator: Simulator, base: str, head: str, *, drop: Drop = keep_all) -> CancellingRecord:
+def find_cancelling(picker: Picker, base: str, head: str, *, drop: Drop = keep_all) -> CancellingRecord:
     """The commits of `base..head` (merges aside) that can be left out."""
-    commits = simulator.store.commits_between(base, head)
-    wanted = _kept(simulator, simulator.tree(head), simulator.tree(base), drop)
-    needed = _smallest(simulator, commits, simulator.tree(base), wanted, drop)
+    commits = picker.store.list_commits(base, head)
+    wanted = _restore_dropped(picker, picker.read_tree(head), picker.read_tree(base), drop)
+    needed = _find_smallest_set(picker, commits, picker.read_tree(base), wanted, drop)
     left = () if needed is None else tuple(sha for sha in commits if sha not in needed)
     return CancellingRecord(
         base=base,
         head=head,
-        commits={sha: simulator.store.commit(sha).subject for sha in commits},
+        commits={sha: picker.store.read_commit(sha).subject for sha in commits},
         needed=commits if needed is None else needed,
         cancelling=(left,) if left else (),
-        sentence=_sentence(commits, needed, left),
+        sentence=_describe(commits, needed, left),
     )
 
 
-def _kept(simulator: Simulator, tree: str, base: str, drop: Drop) -> str:
-    paths = [path for path in simulator.differing(base, tree) if drop(path)]
-    return simulator.restored(tree, base, paths) if paths else tree
+def _restore_dropped(picker: Picker, tree: str, base: str, drop: Drop) -> str:
+    paths = [path for path in picker.diff_trees(base, tree) if drop(path)]
+    return picker.restore_paths(tree, base, paths) if paths else tree
 
 
-def _smallest(
-    simulator: Simulator, commits: Sequence[str], base: str, wanted: str, drop: Drop
+def _find_smallest_set(
+    picker: Picker, commits: Sequence[str], base: str, wanted: str, drop: Drop
 ) -> tuple[str, ...] | None:
     """The fewest commits whose picks, in order, give the wanted tree; None where picks do not give it."""
     reached: dict[str, tuple[str, ...]] = {base: ()}
     for sha in commits:
-        change = simulator.change(sha)
+        change = picker.read_change(sha)
         trees = list(reached)
-        picks: list[Simulation] = simulator.apply([(change, tree) for tree in trees], drop=drop)
+        picks: list[PickResult] = picker.pick_all([(change, tree) for tree in trees], drop=drop)
         for tree, pick in zip(trees, picks, strict=True):
             if pick.tree is None:
                 continue
@@ -61,7 +61,7 @@ def _smallest(
     return reached.get(wanted)
 
 
-def _sentence(commits: Sequence[str], needed: tuple[str, ...] | None, left: Sequence[str]) -> str:
+def _describe(commits: Sequence[str], needed: tuple[str, ...] | None, left: Sequence[str]) -> str:
     if needed is None:
         return "picking these commits one by one does not give the tree of the last: a merge among them changed files"
     if not left:

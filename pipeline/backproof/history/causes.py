@@ -10,7 +10,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
-from backproof.adapters.git.log import blame, hunks
+from backproof.adapters.git.log import blame_lines, diff_blobs
 from backproof.history import conflict_hunks
 from backproof.records.picks import ConflictKind
 
@@ -18,10 +18,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from backproof.adapters.git import CommitInfo
-    from backproof.history.conflict_hunks import Region
-    from backproof.history.conflicts import Clash
-    from backproof.history.divergence import Ground
-    from backproof.history.picks import Simulation
+    from backproof.history.conflict_hunks import ConflictHunk
+    from backproof.history.conflicts import Conflict
+    from backproof.history.divergence import Divergence
+    from backproof.history.picks import PickResult
 
     Side = Literal["main", "release"]
     Span = tuple[int, int]
@@ -53,7 +53,7 @@ class _Tally:
     how: dict[str, tuple[Side, str, bool]] = field(default_factory=dict)
     totals: Counter[str] = field(default_factory=Counter)
 
-    def add(self, sha: str, path: str, count: int, side: Side, how: str, *, weak: bool = False) -> None:
+    def add_lines(self, sha: str, path: str, count: int, side: Side, how: str, *, weak: bool = False) -> None:
         self.lines[sha, path] += count
         known = self.how.get(sha)
         if known is None or (known[2] and not weak):
@@ -68,65 +68,69 @@ class Causes:
     totals: dict[str, int]
 
 
-def find(ground: Ground, simulation: Simulation) -> Causes:
+def find_causes(divergence: Divergence, pick: PickResult) -> Causes:
     """The causes of the real conflicts of a simulated pick onto the release's tree."""
     tally = _Tally()
-    for clash in simulation.real:
+    for conflict in pick.real_conflicts:
         before = set(tally.how)
-        if clash.kind in {ConflictKind.CONTENT, ConflictKind.ADD_ADD} and simulation.marked:
-            _by_lines(ground, tally, clash, simulation)
-        elif clash.kind in {ConflictKind.DELETED_BY_FIX, ConflictKind.DELETED_BY_BRANCH}:
-            _by_existence(ground, tally, clash)
-        if set(tally.how) == before and not any(path == clash.path for _, path in tally.lines):
-            _by_path(ground, tally, clash)
-    return Causes(ranked=_ranked(ground, tally), totals=dict(tally.totals))
+        if conflict.kind in {ConflictKind.CONTENT, ConflictKind.ADD_ADD} and pick.marked:
+            _find_by_lines(divergence, tally, conflict, pick)
+        elif conflict.kind in {ConflictKind.DELETED_BY_FIX, ConflictKind.DELETED_BY_BRANCH}:
+            _find_by_existence(divergence, tally, conflict)
+        if set(tally.how) == before and not any(path == conflict.path for _, path in tally.lines):
+            _find_by_path(divergence, tally, conflict)
+    return Causes(ranked=_rank_causes(divergence, tally), totals=dict(tally.totals))
 
 
-def _by_lines(ground: Ground, tally: _Tally, clash: Clash, simulation: Simulation) -> None:
-    text = ground.simulator.objects.file(str(simulation.marked), clash.path)
-    found = conflict_hunks.parse(text, *simulation.labels) if text else []
-    base_path = _path_in(ground, ground.parent, clash, 1)
-    base, theirs = (_blob(ground, clash, stage) for stage in (1, 3))
+def _find_by_lines(divergence: Divergence, tally: _Tally, conflict: Conflict, pick: PickResult) -> None:
+    text = divergence.picker.objects.read_file(str(pick.marked), conflict.path)
+    found = conflict_hunks.parse_hunks(text, *pick.labels) if text else []
+    base_path = _find_path_in(divergence, divergence.parent, conflict, 1)
+    base, theirs = (_read_stage(divergence, conflict, stage) for stage in (1, 3))
     needs_place = [each for each in found if not each.base]
-    differences = hunks(ground.store, clash.stages[1].oid, clash.stages[3].oid) if needs_place and base else []
-    spans = conflict_hunks.around(found, base, theirs, differences)
+    differences = (
+        diff_blobs(divergence.store, conflict.stages[1].oid, conflict.stages[3].oid) if needs_place and base else []
+    )
+    spans = conflict_hunks.locate_hunks(found, base, theirs, differences)
     for region, span in zip(found, spans, strict=True):
-        tally.totals[clash.path] += _length(region, span)
-    writers = _writers(ground, base_path, spans)
-    open_regions: list[Region] = []
+        tally.totals[conflict.path] += _count_lines(region, span)
+    writers = _read_writers(divergence, base_path, spans)
+    open_regions: list[ConflictHunk] = []
     for region, span in zip(found, spans, strict=True):
         lines = [writers[line] for line in range(span[0], span[1] + 1) if line in writers] if span else []
         for sha, count in Counter(lines).items():
             weak = not region.base
             how = "stands next to the lines" if weak else "wrote the lines"
-            tally.add(sha, clash.path, count, "main", f"{how} that the fix changes")
+            tally.add_lines(sha, conflict.path, count, "main", f"{how} that the fix changes")
         if not lines:
             open_regions.append(region)
     if open_regions:
-        _by_release_lines(ground, tally, clash, open_regions)
+        _find_by_release_lines(divergence, tally, conflict, open_regions)
 
 
-def _length(region: Region, span: Span | None) -> int:
+def _count_lines(region: ConflictHunk, span: Span | None) -> int:
     return len(region.base) or (span[1] - span[0] + 1 if span else max(1, len(region.ours)))
 
 
-def _writers(ground: Ground, path: str | None, spans: Iterable[Span | None]) -> dict[int, str]:
+def _read_writers(divergence: Divergence, path: str | None, spans: Iterable[Span | None]) -> dict[int, str]:
     wanted = [each for each in spans if each]
-    if path is None or ground.parent is None or not wanted:
+    if path is None or divergence.parent is None or not wanted:
         return {}
-    return blame(ground.store, ground.parent, path, wanted, known=ground.release)
+    return blame_lines(divergence.store, divergence.parent, path, wanted, known=divergence.release)
 
 
-def _by_release_lines(ground: Ground, tally: _Tally, clash: Clash, found: list[Region]) -> None:
+def _find_by_release_lines(
+    divergence: Divergence, tally: _Tally, conflict: Conflict, found: list[ConflictHunk]
+) -> None:
     """Lines that both sides had: the release's own commit changed or removed them."""
-    path = _path_in(ground, ground.release, clash, 2)
-    spans = conflict_hunks.place([each.ours for each in found], _blob(ground, clash, 2))
+    path = _find_path_in(divergence, divergence.release, conflict, 2)
+    spans = conflict_hunks.locate_blocks([each.ours for each in found], _read_stage(divergence, conflict, 2))
     wanted = [each for each in spans if each]
     writers: dict[int, str] = {}
-    if path is not None and wanted and ground.parent:
-        writers = blame(ground.store, ground.release, path, wanted, known=ground.parent)
+    if path is not None and wanted and divergence.parent:
+        writers = blame_lines(divergence.store, divergence.release, path, wanted, known=divergence.parent)
     for sha, count in Counter(writers.values()).items():
-        tally.add(sha, clash.path, count, "release", "changed these lines on the release branch")
+        tally.add_lines(sha, conflict.path, count, "release", "changed these lines on the release branch")
     searched = 0
     for region, span in zip(found, spans, strict=True):
         covered = span and any(line in writers for line in range(span[0], span[1] + 1))
@@ -135,79 +139,81 @@ def _by_release_lines(ground: Ground, tally: _Tally, clash: Clash, found: list[R
             continue
         searched += 1
         longest = max(gone, key=len).decode("utf-8", "surrogateescape")
-        for each in ground.release_log([path], f"-S{longest}", "-1"):
-            tally.add(each.sha, clash.path, len(gone), "release", "removed these lines on the release branch")
+        for each in divergence.read_release_log([path], f"-S{longest}", "-1"):
+            tally.add_lines(each.sha, conflict.path, len(gone), "release", "removed these lines on the release branch")
 
 
-def _by_existence(ground: Ground, tally: _Tally, clash: Clash) -> None:
+def _find_by_existence(divergence: Divergence, tally: _Tally, conflict: Conflict) -> None:
     """One side lacks the file: who added it, or who deleted it."""
-    tally.totals[clash.path] += 1
-    if 3 in clash.stages:
-        path = _path_in(ground, ground.parent, clash, 1) or clash.path
-        for each in ground.main_log([path], "--diff-filter=A", "--no-renames", "-1"):
-            tally.add(each.sha, clash.path, 1, "main", "added the file, which the release does not have")
+    tally.totals[conflict.path] += 1
+    if 3 in conflict.stages:
+        path = _find_path_in(divergence, divergence.parent, conflict, 1) or conflict.path
+        for each in divergence.read_main_log([path], "--diff-filter=A", "--no-renames", "-1"):
+            tally.add_lines(each.sha, conflict.path, 1, "main", "added the file, which the release does not have")
             return
-        for each in ground.release_log([path], "--diff-filter=D", "--no-renames", "-1"):
-            tally.add(each.sha, clash.path, 1, "release", "deleted the file on the release branch")
+        for each in divergence.read_release_log([path], "--diff-filter=D", "--no-renames", "-1"):
+            tally.add_lines(each.sha, conflict.path, 1, "release", "deleted the file on the release branch")
         return
-    for each in ground.release_log([clash.path])[:_FALLBACK]:
-        tally.add(each.sha, clash.path, 1, "release", "changed the file that the fix deletes")
-    for each in ground.main_log([clash.path])[:_FALLBACK]:
-        tally.add(each.sha, clash.path, 1, "main", "changed the file before the fix deleted it")
+    for each in divergence.read_release_log([conflict.path])[:_FALLBACK]:
+        tally.add_lines(each.sha, conflict.path, 1, "release", "changed the file that the fix deletes")
+    for each in divergence.read_main_log([conflict.path])[:_FALLBACK]:
+        tally.add_lines(each.sha, conflict.path, 1, "main", "changed the file before the fix deleted it")
 
 
-def _by_path(ground: Ground, tally: _Tally, clash: Clash) -> None:
-    paths = sorted({clash.path, *(each for each in (_path_in(ground, ground.parent, clash, 1),) if each)})
-    tally.totals[clash.path] = max(1, tally.totals[clash.path])
-    for each in ground.main_log(paths)[:_FALLBACK]:
-        tally.add(each.sha, clash.path, 0, "main", "changed the same file on main", weak=True)
-    for each in ground.release_log(paths)[:_FALLBACK]:
-        tally.add(each.sha, clash.path, 0, "release", "changed the same file on the release branch", weak=True)
+def _find_by_path(divergence: Divergence, tally: _Tally, conflict: Conflict) -> None:
+    paths = sorted(
+        {conflict.path, *(each for each in (_find_path_in(divergence, divergence.parent, conflict, 1),) if each)}
+    )
+    tally.totals[conflict.path] = max(1, tally.totals[conflict.path])
+    for each in divergence.read_main_log(paths)[:_FALLBACK]:
+        tally.add_lines(each.sha, conflict.path, 0, "main", "changed the same file on main", weak=True)
+    for each in divergence.read_release_log(paths)[:_FALLBACK]:
+        tally.add_lines(each.sha, conflict.path, 0, "release", "changed the same file on the release branch", weak=True)
 
 
-def _blob(ground: Ground, clash: Clash, stage: int) -> bytes:
-    entry = clash.stages.get(stage)
-    return ground.simulator.objects.read(entry.oid, "blob") if entry else b""
+def _read_stage(divergence: Divergence, conflict: Conflict, stage: int) -> bytes:
+    entry = conflict.stages.get(stage)
+    return divergence.picker.objects.read_object(entry.oid, "blob") if entry else b""
 
 
-def _path_in(ground: Ground, rev: str | None, clash: Clash, stage: int) -> str | None:
+def _find_path_in(divergence: Divergence, rev: str | None, conflict: Conflict, stage: int) -> str | None:
     """The name that one side has for a path in conflict: the other side may have renamed it."""
-    entry = clash.stages.get(stage)
+    entry = conflict.stages.get(stage)
     if rev is None:
         return None
-    tree = ground.simulator.tree(rev)
-    here = ground.simulator.objects.entry(tree, clash.path)
+    tree = divergence.picker.read_tree(rev)
+    here = divergence.picker.objects.find_entry(tree, conflict.path)
     if here is not None and (entry is None or here.oid == entry.oid):
-        return clash.path
-    change = ground.simulator.change(ground.fix)
-    pairs = ground.simulator.differing(change.before, change.after).items()
+        return conflict.path
+    change = divergence.picker.read_change(divergence.fix)
+    pairs = divergence.picker.diff_trees(change.before, change.after).items()
     found = (path for path, (old, _) in pairs if entry and old and old.oid == entry.oid)
-    return next(found, clash.path if here is not None else None)
+    return next(found, conflict.path if here is not None else None)
 
 
-def _ranked(ground: Ground, tally: _Tally) -> tuple[Cause, ...]:
-    infos = ground.commits(sorted(tally.how))
+def _rank_causes(divergence: Divergence, tally: _Tally) -> tuple[Cause, ...]:
+    infos = divergence.read_commits(sorted(tally.how))
     causes: dict[str, Cause] = {}
     for sha, (side, how, weak) in tally.how.items():
         lines = {path: count for (each, path), count in tally.lines.items() if each == sha}
         cause = Cause(commit=infos[sha], side=side, how=how, lines=lines, weak=weak)
-        cause = _as_landed(ground, cause)
+        cause = _replace_by_landed(divergence, cause)
         known = causes.get(cause.commit.sha)
-        causes[cause.commit.sha] = _joined(known, cause) if known else cause
+        causes[cause.commit.sha] = _join_causes(known, cause) if known else cause
     return tuple(sorted(causes.values(), key=lambda each: (each.weak, -each.weight, each.side == "release")))
 
 
-def _as_landed(ground: Ground, cause: Cause) -> Cause:
+def _replace_by_landed(divergence: Divergence, cause: Cause) -> Cause:
     """A commit that the release took in another form is not missing: that form is the release's side of the conflict."""
-    match = ground.landed_as(cause.commit) if cause.side == "main" else None
+    match = divergence.find_equivalent(cause.commit) if cause.side == "main" else None
     if match is None:
         return cause
-    commit = ground.commits([match.commit])[match.commit]
+    commit = divergence.read_commits([match.commit])[match.commit]
     how = f"brought {cause.commit.sha[:12]} to the release in another form"
     return Cause(commit=commit, side="release", how=how, lines=cause.lines, weak=cause.weak)
 
 
-def _joined(one: Cause, other: Cause) -> Cause:
+def _join_causes(one: Cause, other: Cause) -> Cause:
     lines = Counter(one.lines) + Counter(other.lines)
     better = one if not one.weak else other
     return Cause(commit=one.commit, side=one.side, how=better.how, lines=dict(lines), weak=one.weak and other.weak)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from backproof.adapters.git.log import touched
+from backproof.adapters.git.log import read_touched_paths
 from backproof.core.errors import HostError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from backproof.history.picks import Simulator
+    from backproof.history.picks import Picker
 
 _MOST = 200
 """More paths than this make a command line too long; then all commits are listed."""
@@ -19,8 +19,8 @@ _MOST = 200
 class ChangedPaths:
     """Answers which paths a commit changes."""
 
-    def __init__(self, simulator: Simulator) -> None:
-        self._simulator = simulator
+    def __init__(self, picker: Picker) -> None:
+        self._picker = picker
         self._known: dict[str, frozenset[str]] = {}
 
     def __call__(self, sha: str) -> frozenset[str]:
@@ -30,15 +30,15 @@ class ChangedPaths:
 
     def _read(self, sha: str) -> frozenset[str]:
         try:
-            change = self._simulator.change(sha, mainline=1)
+            change = self._picker.read_change(sha, mainline=1)
         except HostError:
             # Cut off by a shallow clone: the caller says that the clone is shallow.
             return frozenset()
-        return frozenset(self._simulator.differing(change.before, change.after))
+        return frozenset(self._picker.diff_trees(change.before, change.after))
 
-    def read(self, shas: Iterable[str], *revs: str, near: frozenset[str] = frozenset()) -> None:
+    def read_range(self, shas: Iterable[str], *revs: str, near: frozenset[str] = frozenset()) -> None:
         """Read the commits of a range at once. With `near`, those that change none of these paths count as changing none."""
         paths = tuple(sorted(near)) if len(near) <= _MOST else ()
-        found = touched(self._simulator.store, *revs, paths=paths)
+        found = read_touched_paths(self._picker.store, *revs, paths=paths)
         for sha in shas:
             self._known.setdefault(sha, frozenset(found.get(sha, ())))

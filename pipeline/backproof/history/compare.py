@@ -10,17 +10,17 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from backproof.adapters.git.log import range_diff
+from backproof.adapters.git.log import render_range_diff
 from backproof.core.errors import HostError
-from backproof.history.api_compat import suspect_calls
-from backproof.history.picks import Change, Simulation, keep_all
+from backproof.history.api_compat import find_suspect_calls
+from backproof.history.picks import Change, PickResult, keep_all
 from backproof.history.records import CompareRecord
 from backproof.records.picks import PickOutcome
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from backproof.history.picks import Drop, Simulator
+    from backproof.history.picks import Drop, Picker
 
     Verdict = Literal["identical", "identical-after-declared", "adapted", "mismatch"]
     Amend = Callable[[str], str]
@@ -37,7 +37,7 @@ class Backport:
     head: str
 
     @classmethod
-    def parse(cls, simulator: Simulator, text: str, resolve: Callable[[str], str]) -> Backport:
+    def parse(cls, picker: Picker, text: str, resolve: Callable[[str], str]) -> Backport:
         """A commit, or a range `base..head`; `resolve` gives the full hash of a name.
 
         Raises:
@@ -47,8 +47,8 @@ class Backport:
         head = resolve(last if dots else first)
         if dots:
             return cls(base=resolve(first), head=head)
-        parents = simulator.objects.commit(head).parents
-        if not parents or head in simulator.store.boundary():
+        parents = picker.objects.read_commit(head).parents
+        if not parents or head in picker.store.read_boundary():
             raise HostError(
                 f"{text}: the commit before it is not in the repository",
                 why="it is a root commit, or the clone is shallow",
@@ -57,8 +57,8 @@ class Backport:
         return cls(base=parents[0], head=head)
 
 
-def compare(
-    simulator: Simulator,
+def compare_backport(
+    picker: Picker,
     backport: Backport,
     originals: Sequence[str],
     *,
@@ -76,55 +76,55 @@ def compare(
         adapted: paths that are declared to differ.
         amend: what the declared fix-ups make of the picked tree.
     """
-    base, head = simulator.tree(backport.base), simulator.tree(backport.head)
-    steps = simulator.pick_series(originals, base, drop=drop)
+    base, head = picker.read_tree(backport.base), picker.read_tree(backport.head)
+    steps = picker.pick_series(originals, base, drop=drop)
     last = steps[-1]
-    if last.landing in {PickOutcome.UNKNOWN, PickOutcome.MERGE_COMMIT}:
+    if last.outcome in {PickOutcome.UNKNOWN, PickOutcome.MERGE_COMMIT}:
         raise HostError(
             f"{originals[len(steps) - 1][:12]}: its pick cannot be simulated",
             why=last.why or "it is a merge commit",
             next_step="complete the clone, or name the commits that the merge brought",
         )
-    expected = last.tree or simulator.restored(str(last.marked), base, last.dropped)
+    expected = last.tree or picker.restore_paths(str(last.marked), base, last.dropped)
     expected = amend(expected) if amend and last.tree else expected
-    differing = simulator.differing(expected, head)
-    said = _declared_in(simulator, backport)
+    differing = picker.diff_trees(expected, head)
+    said = _read_declared_paths(picker, backport)
     declared = tuple(path for path in differing if drop(path) or adapted(path) or path in said)
     undeclared = tuple(path for path in differing if path not in declared)
     by_person = any(not drop(path) for path in declared)
     left_out = bool(declared or amend or any(each.dropped for each in steps))
-    verdict = _verdict(undeclared=undeclared, by_person=by_person, left_out=left_out)
+    verdict = _choose_verdict(undeclared=undeclared, by_person=by_person, left_out=left_out)
     return CompareRecord(
         backport=backport.head,
         originals=tuple(originals),
         verdict=verdict,
-        sentence=_sentence(verdict, last, undeclared, declared),
-        simulated=last.landing,
+        sentence=_describe(verdict, last, undeclared, declared),
+        simulated=last.outcome,
         undeclared=undeclared,
         declared=declared,
-        suspects=suspect_calls(simulator, _whole(simulator, originals), base, head, drop=drop),
-        range_diff=_beside(simulator, originals, backport) if differing else "",
+        suspects=find_suspect_calls(picker, _join_changes(picker, originals), base, head, drop=drop),
+        range_diff=_render_range_diffs(picker, originals, backport) if differing else "",
     )
 
 
-def _whole(simulator: Simulator, originals: Sequence[str]) -> Change:
-    first, last = simulator.change(originals[0]), simulator.change(originals[-1])
+def _join_changes(picker: Picker, originals: Sequence[str]) -> Change:
+    first, last = picker.read_change(originals[0]), picker.read_change(originals[-1])
     return Change(before=first.before, after=last.after)
 
 
-def _beside(simulator: Simulator, originals: Sequence[str], backport: Backport) -> str:
+def _render_range_diffs(picker: Picker, originals: Sequence[str], backport: Backport) -> str:
     """The originals and what landed beside each other, for people."""
     landed = f"{backport.base}..{backport.head}"
-    whole = [sha for sha in originals if simulator.objects.commit(sha).parents]
-    return "\n".join(range_diff(simulator.store, f"{sha}^..{sha}", landed).rstrip() for sha in whole)
+    whole = [sha for sha in originals if picker.objects.read_commit(sha).parents]
+    return "\n".join(render_range_diff(picker.store, f"{sha}^..{sha}", landed).rstrip() for sha in whole)
 
 
-def _declared_in(simulator: Simulator, backport: Backport) -> frozenset[str]:
-    shas = [backport.head, *simulator.store.commits_between(backport.base, backport.head)]
-    return frozenset(path for sha in shas for path in _ADAPTED.findall(simulator.store.commit(sha).message))
+def _read_declared_paths(picker: Picker, backport: Backport) -> frozenset[str]:
+    shas = [backport.head, *picker.store.list_commits(backport.base, backport.head)]
+    return frozenset(path for sha in shas for path in _ADAPTED.findall(picker.store.read_commit(sha).message))
 
 
-def _verdict(*, undeclared: Sequence[str], by_person: bool, left_out: bool) -> Verdict:
+def _choose_verdict(*, undeclared: Sequence[str], by_person: bool, left_out: bool) -> Verdict:
     if undeclared:
         return "mismatch"
     if by_person:
@@ -132,8 +132,8 @@ def _verdict(*, undeclared: Sequence[str], by_person: bool, left_out: bool) -> V
     return "identical-after-declared" if left_out else "identical"
 
 
-def _sentence(verdict: Verdict, last: Simulation, undeclared: Sequence[str], declared: Sequence[str]) -> str:
-    conflicts = ", ".join(each.path for each in last.real)
+def _describe(verdict: Verdict, last: PickResult, undeclared: Sequence[str], declared: Sequence[str]) -> str:
+    conflicts = ", ".join(each.path for each in last.real_conflicts)
     resolved = f"; the pick conflicts there: {conflicts}" if conflicts else ""
     return {
         "identical": "the backport has the tree that a pick of the original gives",

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from backproof.adapters.git.log import Hunk
-    from backproof.history.picks import Simulation, Simulator
+    from backproof.history.picks import Picker, PickResult
 
 Lines = tuple[bytes, ...]
 WIDEN = 3
@@ -17,7 +17,7 @@ WIDEN = 3
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Region:
+class ConflictHunk:
     """One conflict: what the release, the base and the fix have there."""
 
     ours: Lines
@@ -25,12 +25,12 @@ class Region:
     theirs: Lines
 
 
-def parse(marked: bytes, ours: str, theirs: str) -> list[Region]:
+def parse_hunks(marked: bytes, ours: str, theirs: str) -> list[ConflictHunk]:
     """The regions between markers that carry the names of both sides.
 
     The names are hashes of ours, so that a marker which the file holds as text is not taken for one.
     """
-    regions: list[Region] = []
+    regions: list[ConflictHunk] = []
     parts: list[list[bytes]] | None = None
     opening, closing = f"<<<<<<< {ours}".encode(), f">>>>>>> {theirs}".encode()
     for line in marked.split(b"\n"):
@@ -41,7 +41,7 @@ def parse(marked: bytes, ours: str, theirs: str) -> list[Region]:
             continue
         elif text.startswith(closing):
             if len(parts) == 3:
-                regions.append(Region(ours=tuple(parts[0]), base=tuple(parts[1]), theirs=tuple(parts[2])))
+                regions.append(ConflictHunk(ours=tuple(parts[0]), base=tuple(parts[1]), theirs=tuple(parts[2])))
             parts = None
         elif (len(parts) == 1 and text.startswith(b"||||||| ")) or (len(parts) == 2 and text == b"======="):
             parts.append([])
@@ -50,19 +50,19 @@ def parse(marked: bytes, ours: str, theirs: str) -> list[Region]:
     return regions
 
 
-def count_conflicts(simulator: Simulator, simulation: Simulation) -> int:
+def count_conflicts(picker: Picker, pick: PickResult) -> int:
     """Count the conflicts that a person would have to resolve: regions, and one for each file that has none."""
-    texts = [simulator.objects.file(str(simulation.marked), clash.path) for clash in simulation.real]
-    return sum(max(1, len(parse(text, *simulation.labels))) if text else 1 for text in texts)
+    texts = [picker.objects.read_file(str(pick.marked), conflict.path) for conflict in pick.real_conflicts]
+    return sum(max(1, len(parse_hunks(text, *pick.labels))) if text else 1 for text in texts)
 
 
-def place(wanted: Sequence[Lines], whole: bytes) -> list[tuple[int, int] | None]:
+def locate_blocks(wanted: Sequence[Lines], whole: bytes) -> list[tuple[int, int] | None]:
     """First and last line (from 1) of each block in a file, searched in order; None for an empty or lost one."""
     lines = whole.split(b"\n")
     found: list[tuple[int, int] | None] = []
     start = 0
     for block in wanted:
-        at = _search(lines, block, start) if block else None
+        at = _find_block(lines, block, start) if block else None
         if at is None:
             found.append(None)
         else:
@@ -71,7 +71,7 @@ def place(wanted: Sequence[Lines], whole: bytes) -> list[tuple[int, int] | None]
     return found
 
 
-def _search(lines: Sequence[bytes], block: Lines, start: int) -> int | None:
+def _find_block(lines: Sequence[bytes], block: Lines, start: int) -> int | None:
     first = block[0]
     for at in range(start, len(lines) - len(block) + 1):
         if lines[at] == first and tuple(lines[at : at + len(block)]) == block:
@@ -79,16 +79,16 @@ def _search(lines: Sequence[bytes], block: Lines, start: int) -> int | None:
     return None
 
 
-def around(
-    regions: Sequence[Region], base: bytes, theirs: bytes, hunks: Sequence[Hunk]
+def locate_hunks(
+    regions: Sequence[ConflictHunk], base: bytes, theirs: bytes, hunks: Sequence[Hunk]
 ) -> list[tuple[int, int] | None]:
     """The base lines that each region rests on; for an insertion the lines next to it."""
-    direct = place([each.base for each in regions], base)
-    placed = place([each.theirs for each in regions], theirs)
+    direct = locate_blocks([each.base for each in regions], base)
+    placed = locate_blocks([each.theirs for each in regions], theirs)
     count = len(base.split(b"\n"))
     found: list[tuple[int, int] | None] = []
     for span, new in zip(direct, placed, strict=True):
-        hunk = next((each for each in hunks if new and _overlap(each.new, new)), None) if span is None else None
+        hunk = next((each for each in hunks if new and _overlaps(each.new, new)), None) if span is None else None
         if hunk is None:
             found.append(span)
         else:
@@ -97,5 +97,5 @@ def around(
     return found
 
 
-def _overlap(hunk: tuple[int, int], span: tuple[int, int]) -> bool:
+def _overlaps(hunk: tuple[int, int], span: tuple[int, int]) -> bool:
     return hunk[0] <= span[1] and hunk[0] + max(hunk[1], 1) - 1 >= span[0]

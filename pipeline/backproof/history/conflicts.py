@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Clash:
+class Conflict:
     """One path in conflict, with what base (1), release (2) and fix (3) have there."""
 
     path: str
@@ -24,7 +24,7 @@ class Clash:
     dropped: bool = False
 
 
-def read_clashes(merged: Merged, drop: Callable[[str], bool]) -> Iterator[Clash]:
+def read_conflicts(merged: Merged, drop: Callable[[str], bool]) -> Iterator[Conflict]:
     """Each path in conflict."""
     said: dict[str, str] = {}
     for message in merged.messages:
@@ -32,14 +32,14 @@ def read_clashes(merged: Merged, drop: Callable[[str], bool]) -> Iterator[Clash]
             for path in message.paths:
                 said[path] = f"{said.get(path, '')} {message.kind}"
     for path, stages in merged.unmerged.items():
-        yield Clash(path=path, kind=_kind(stages, said.get(path, "")), stages=stages, dropped=drop(path))
+        yield Conflict(path=path, kind=_name_kind(stages, said.get(path, "")), stages=stages, dropped=drop(path))
     if not merged.clean and not merged.unmerged:
         # Such as a folder rename that git only suggests: nothing is unmerged, yet a person must decide.
         for path, text in said.items():
-            yield Clash(path=path, kind=_kind({}, text), stages={}, dropped=drop(path))
+            yield Conflict(path=path, kind=_name_kind({}, text), stages={}, dropped=drop(path))
 
 
-def _kind(stages: dict[int, Entry], said: str) -> ConflictKind:
+def _name_kind(stages: dict[int, Entry], said: str) -> ConflictKind:
     if any(each.mode == LINK_MODE for each in stages.values()) or "submodule" in said:
         return ConflictKind.SUBMODULE
     for word, kind in _WORDS:

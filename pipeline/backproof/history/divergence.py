@@ -5,65 +5,67 @@ from __future__ import annotations
 import functools
 from typing import TYPE_CHECKING
 
-from backproof.adapters.git.log import log, merge_base
+from backproof.adapters.git.log import find_merge_base, read_log
 from backproof.core.errors import HostError
 from backproof.history.changed_paths import ChangedPaths
-from backproof.history.equivalents import Landed
+from backproof.history.equivalents import Equivalents
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from backproof.adapters.git import CommitInfo
-    from backproof.history.equivalents import Match
-    from backproof.history.picks import Simulator
+    from backproof.history.equivalents import Equivalent
+    from backproof.history.picks import Picker
 
 
-class Ground:
+class Divergence:
     """The history between a release commit and the parent of a fix."""
 
-    def __init__(self, simulator: Simulator, *, fix: str, release: str) -> None:
-        self.simulator = simulator
-        self.store = simulator.store
+    def __init__(self, picker: Picker, *, fix: str, release: str) -> None:
+        self.picker = picker
+        self.store = picker.store
         self.fix = fix
         self.release = release
-        parents = simulator.objects.commit(fix).parents
+        parents = picker.objects.read_commit(fix).parents
         self.parent = parents[0] if parents else None
-        self.paths_of = ChangedPaths(simulator)
-        if simulator.store.boundary() and (self.parent is None or merge_base(self.store, release, self.parent) is None):
-            raise cut_history()
+        self.paths_of = ChangedPaths(picker)
+        if picker.store.read_boundary() and (
+            self.parent is None or find_merge_base(self.store, release, self.parent) is None
+        ):
+            raise cut_history_error()
 
     @property
-    def missing(self) -> tuple[str, ...]:
+    def missing_range(self) -> tuple[str, ...]:
         """Revisions: what the fix stands on and the release lacks."""
         return (self.parent or self.release, f"^{self.release}")
 
     @property
-    def own(self) -> tuple[str, ...]:
+    def own_range(self) -> tuple[str, ...]:
         """Revisions: what only the release has."""
         return (self.release, *([f"^{self.parent}"] if self.parent else []))
 
-    def main_log(self, paths: Sequence[str] = (), *options: str) -> list[CommitInfo]:
-        return log(self.store, *self.missing, paths=paths, options=options)
+    def read_main_log(self, paths: Sequence[str] = (), *options: str) -> list[CommitInfo]:
+        return read_log(self.store, *self.missing_range, paths=paths, options=options)
 
-    def release_log(self, paths: Sequence[str] = (), *options: str) -> list[CommitInfo]:
-        return log(self.store, *self.own, paths=paths, options=options)
+    def read_release_log(self, paths: Sequence[str] = (), *options: str) -> list[CommitInfo]:
+        return read_log(self.store, *self.own_range, paths=paths, options=options)
 
-    def commits(self, shas: Sequence[str]) -> dict[str, CommitInfo]:
+    def read_commits(self, shas: Sequence[str]) -> dict[str, CommitInfo]:
         if not shas:
             return {}
-        return {each.sha: each for each in log(self.store, *shas, options=("--no-walk=unsorted",))}
+        return {each.sha: each for each in read_log(self.store, *shas, options=("--no-walk=unsorted",))}
 
     @functools.cached_property
-    def landed(self) -> Landed:
-        commits = self.release_log()
-        self.paths_of.read([each.sha for each in commits], *self.own)
-        return Landed(self.store, commits, paths_of=self.paths_of)
+    def equivalents(self) -> Equivalents:
+        commits = self.read_release_log()
+        self.paths_of.read_range([each.sha for each in commits], *self.own_range)
+        return Equivalents(self.store, commits, paths_of=self.paths_of)
 
-    def landed_as(self, commit: CommitInfo) -> Match | None:
-        return self.landed.find(commit, deep=True)
+    def find_equivalent(self, commit: CommitInfo) -> Equivalent | None:
+        return self.equivalents.find(commit, deep=True)
 
 
-def cut_history() -> HostError:
+def cut_history_error() -> HostError:
     """An answer from half a history would be a wrong one."""
     return HostError(
         "the history between the branches is cut off",

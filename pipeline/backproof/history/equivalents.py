@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from backproof.adapters.git.log import patch_ids
+from backproof.adapters.git.log import read_patch_ids
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -38,7 +38,7 @@ _LONG_TITLE = 35
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Match:
+class Equivalent:
     """The commit that brought a change to the branch, and how that is known."""
 
     commit: str
@@ -46,17 +46,17 @@ class Match:
     how: str
 
 
-def pull_number(commit: CommitInfo) -> int | None:
+def read_pull_number(commit: CommitInfo) -> int | None:
     """The pull request that a commit of a squash-merging project came with."""
     found = _OWN_NUMBER.search(commit.subject)
     return int(found[1]) if found else None
 
 
-def ported_numbers(commit: CommitInfo) -> frozenset[int]:
+def read_ported_numbers(commit: CommitInfo) -> frozenset[int]:
     """The pull requests that a commit says to bring over."""
     if is_revert(commit):
         return frozenset()
-    own = pull_number(commit)
+    own = read_pull_number(commit)
     quoted = " ".join("".join(each) for each in _QUOTED.findall(_OWN_NUMBER.sub("", commit.subject)))
     found = {int(each) for each in _NUMBER.findall(quoted)}
     for line in commit.message.split("\n"):
@@ -65,7 +65,7 @@ def ported_numbers(commit: CommitInfo) -> frozenset[int]:
     return frozenset(found - {own})
 
 
-def plain_title(commit: CommitInfo) -> str:
+def normalize_title(commit: CommitInfo) -> str:
     """The subject without tags, numbers, versions and punctuation; empty when too short to tell changes apart."""
     text = _VERSION.sub(" ", _NUMBERS.sub(" ", _TAGS.sub("", commit.subject)))
     text = _NO_WORD.sub(" ", text).strip().lower()
@@ -76,7 +76,7 @@ def is_revert(commit: CommitInfo) -> bool:
     return commit.subject.lower().lstrip("[").startswith("revert") or "Revert " in commit.subject[:40]
 
 
-class Landed:
+class Equivalents:
     """What a branch has that main has under another hash: commits of the branch only, newest first."""
 
     def __init__(
@@ -85,57 +85,57 @@ class Landed:
         self._store = store
         self._paths_of = paths_of
         self._commits = {each.sha: each for each in commits}
-        self._reverted = {sha for each in self._commits.values() for sha in self._undone(each)}
+        self._reverted = {sha for each in self._commits.values() for sha in self._list_reverted(each)}
         self._by_number: dict[int, str] = {}
         self._by_title: dict[str, str] = {}
         self._by_trailer: dict[str, str] = {}
         self._patches: dict[str, str] = {}
         for each in self._commits.values():
             if each.sha not in self._reverted:
-                self._index(each)
+                self._index_commit(each)
 
-    def _undone(self, commit: CommitInfo) -> list[str]:
+    def _list_reverted(self, commit: CommitInfo) -> list[str]:
         names = _REVERTS.findall(commit.message)
         return [sha for sha in self._commits for name in names if sha.startswith(name)]
 
-    def _index(self, commit: CommitInfo) -> None:
-        own = pull_number(commit)
-        for number in {*ported_numbers(commit), *([own] if own else [])}:
+    def _index_commit(self, commit: CommitInfo) -> None:
+        own = read_pull_number(commit)
+        for number in {*read_ported_numbers(commit), *([own] if own else [])}:
             self._by_number.setdefault(number, commit.sha)
-        if title := plain_title(commit):
+        if title := normalize_title(commit):
             self._by_title.setdefault(title, commit.sha)
         for sha in _TRAILER.findall(commit.message):
             self._by_trailer.setdefault(sha[:7], commit.sha)
 
-    def find(self, change: CommitInfo, *, deep: bool = False) -> Match | None:
+    def find(self, change: CommitInfo, *, deep: bool = False) -> Equivalent | None:
         """The branch's commit of a change; `deep` also compares patch ids."""
         if sha := self._by_trailer.get(change.sha[:7]):
-            return self._match(sha, "its cherry-pick trailer")
-        own = pull_number(change)
-        for number in [*([own] if own else []), *sorted(ported_numbers(change))]:
-            if (sha := self._by_number.get(number)) and (number == own or self._own(sha) == number):
-                return self._match(sha, f"pull request #{number}")
-        title = plain_title(change)
+            return self._make_equivalent(sha, "its cherry-pick trailer")
+        own = read_pull_number(change)
+        for number in [*([own] if own else []), *sorted(read_ported_numbers(change))]:
+            if (sha := self._by_number.get(number)) and (number == own or self._read_own_number(sha) == number):
+                return self._make_equivalent(sha, f"pull request #{number}")
+        title = normalize_title(change)
         sha = self._by_title.get(title)
         # A short title is met twice; then the paths must agree too. A long one tells a change whose file was moved.
         if sha and (len(title) >= _LONG_TITLE or self._paths_of(sha) & self._paths_of(change.sha)):
-            return self._match(sha, "its title")
-        return self._by_patch(change) if deep else None
+            return self._make_equivalent(sha, "its title")
+        return self._find_by_patch(change) if deep else None
 
-    def _own(self, sha: str) -> int | None:
-        return pull_number(self._commits[sha])
+    def _read_own_number(self, sha: str) -> int | None:
+        return read_pull_number(self._commits[sha])
 
-    def _match(self, sha: str, how: str) -> Match:
-        return Match(commit=sha, subject=self._commits[sha].subject, how=how)
+    def _make_equivalent(self, sha: str, how: str) -> Equivalent:
+        return Equivalent(commit=sha, subject=self._commits[sha].subject, how=how)
 
-    def _by_patch(self, change: CommitInfo) -> Match | None:
+    def _find_by_patch(self, change: CommitInfo) -> Equivalent | None:
         """Equal patches change equal paths, so that few commits need their patch computed."""
         wanted = self._paths_of(change.sha)
         same = [sha for sha in self._commits if sha not in self._reverted and self._paths_of(sha) == wanted]
         if not wanted or not same:
             return None
         missing = [sha for sha in [change.sha, *same] if sha not in self._patches]
-        self._patches.update(patch_ids(self._store, missing))
+        self._patches.update(read_patch_ids(self._store, missing))
         mine = self._patches.get(change.sha)
         found = next((sha for sha in same if mine and self._patches.get(sha) == mine), None)
-        return self._match(found, "its patch id") if found else None
+        return self._make_equivalent(found, "its patch id") if found else None

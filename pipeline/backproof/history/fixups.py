@@ -55,14 +55,14 @@ def _is_insertion(fixup: Path) -> bool:
 
 def _insert(store: Store, tree: str, fixup: Path) -> str:
     insertion = anchored.load_insertion(fixup)
-    old = store.objects.entry(tree, insertion.file)
+    old = store.objects.find_entry(tree, insertion.file)
     if old is None or old.mode not in FILE_MODES:
         raise _misplaced(fixup, "cannot be placed", f"the picked tree has no file {insertion.file}")
-    changed = anchored.insert_statement(store.blob(old.oid), insertion)
+    changed = anchored.insert_statement(store.read_blob(old.oid), insertion)
     if changed is None:
         return tree
-    blob = store.objects.write("blob", changed)
-    return store.objects.edited(tree, {insertion.file: Entry(mode=old.mode, oid=blob)})
+    blob = store.objects.write_object("blob", changed)
+    return store.objects.edit_tree(tree, {insertion.file: Entry(mode=old.mode, oid=blob)})
 
 
 def _patch(store: Store, tree: str, fixup: Path) -> str:
@@ -73,11 +73,11 @@ def _patch(store: Store, tree: str, fixup: Path) -> str:
     env = {"GIT_INDEX_FILE": str(index)}
     command = ("apply", "--cached", "--whitespace=nowarn")
     try:
-        checked(store.git("read-tree", tree, env=env), "the picked tree cannot be read")
-        tried = store.git(*command, "-", stdin=patch, env=env)
+        checked(store.run_git("read-tree", tree, env=env), "the picked tree cannot be read")
+        tried = store.run_git(*command, "-", stdin=patch, env=env)
         if tried.code == 0:
-            return checked(store.git("write-tree", env=env), "the fixed tree cannot be written").text.strip()
-        if store.git(*command, "--reverse", "--check", "-", stdin=patch, env=env).code == 0:
+            return checked(store.run_git("write-tree", env=env), "the fixed tree cannot be written").text.strip()
+        if store.run_git(*command, "--reverse", "--check", "-", stdin=patch, env=env).code == 0:
             return tree
         raise _misplaced(fixup, "does not apply after the pick", tried.error_text.strip()[-800:])
     finally:

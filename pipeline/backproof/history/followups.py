@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Literal
 
-from backproof.history.equivalents import is_revert, pull_number
+from backproof.history.equivalents import is_revert, read_pull_number
 from backproof.history.records import FollowUp
 
 if TYPE_CHECKING:
@@ -26,14 +26,14 @@ _LIST = 6
 """A commit that names more pull requests than this is a release note, not a follow-up."""
 
 
-def follow_ups(
+def find_follow_ups(
     fix: CommitInfo, later: Iterable[CommitInfo], *, paths_of: Callable[[str], frozenset[str]]
 ) -> list[tuple[FollowUp, CommitInfo]]:
     """The commits of `later` (oldest first) that concern the fix."""
     found: list[tuple[FollowUp, CommitInfo]] = []
     reverts: dict[str, CommitInfo] = {}
     for each in later:
-        kind = _kind(fix, each, reverts, paths_of)
+        kind = _name_kind(fix, each, reverts, paths_of)
         if kind in {"revert", "revert of the revert"}:
             reverts[each.sha] = each
         if kind is not None:
@@ -41,7 +41,7 @@ def follow_ups(
     return found
 
 
-def _kind(
+def _name_kind(
     fix: CommitInfo, later: CommitInfo, reverts: dict[str, CommitInfo], paths_of: Callable[[str], frozenset[str]]
 ) -> Kind | None:
     if any(_reverts(each, later) for each in reverts.values()):
@@ -50,7 +50,7 @@ def _kind(
         return "revert"
     if fix.sha[:7] in later.message and any(fix.sha.startswith(name) for name in _FIXES.findall(later.message)):
         return "fix"
-    if not _names(fix, later) or not paths_of(later.sha) & paths_of(fix.sha):
+    if not _names_fix(fix, later) or not paths_of(later.sha) & paths_of(fix.sha):
         return None
     return "fix" if _REPAIRS.search(later.subject) else "mentions"
 
@@ -59,15 +59,15 @@ def _reverts(target: CommitInfo, commit: CommitInfo) -> bool:
     if any(target.sha.startswith(name) for name in _REVERTS.findall(commit.message)):
         return True
     # Squashed reverts lose the body that git writes; the quoted title remains.
-    number = pull_number(target)
+    number = read_pull_number(target)
     return is_revert(commit) and (
         f'"{target.subject}"' in commit.subject or bool(number and f'(#{number})"' in commit.subject)
     )
 
 
-def _names(fix: CommitInfo, later: CommitInfo) -> bool:
-    number = pull_number(fix)
+def _names_fix(fix: CommitInfo, later: CommitInfo) -> bool:
+    number = read_pull_number(fix)
     if str(number) not in later.message:
         return False
     named = set(_NUMBER.findall(later.message))
-    return number is not None and str(number) in named and len(named) <= _LIST and pull_number(later) != number
+    return number is not None and str(number) in named and len(named) <= _LIST and read_pull_number(later) != number

@@ -27,7 +27,7 @@ SECONDARY = (
 """Documentation, tests and CI: 117 of 221 real conflicts of vllm-ascend lie only there."""
 
 
-def dropper(globs: Sequence[str]) -> Callable[[str], bool]:
+def make_path_filter(globs: Sequence[str]) -> Callable[[str], bool]:
     """A test for paths in gitignore's grammar."""
     spec = GitIgnoreSpec.from_lines(globs)
 
@@ -38,4 +38,4 @@ def dropper(globs: Sequence[str]) -> Callable[[str], bool]:
     return drops
 
 
-is_secondary = dropper(SECONDARY)
+is_secondary = make_path_filter(SECONDARY)

@@ -9,10 +9,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Self
 
-from backproof.adapters.git import Merge, Merger
+from backproof.adapters.git import Merge, TreeMerger
 from backproof.adapters.git.objects import TREE_MODE
 from backproof.core.errors import HostError
-from backproof.history.conflicts import Clash, read_clashes
+from backproof.history.conflicts import Conflict, read_conflicts
 from backproof.records.picks import PickOutcome
 
 if TYPE_CHECKING:
@@ -32,26 +32,26 @@ class Change:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Simulation:
+class PickResult:
     """The result of one pick. `tree` is what would be committed; `marked` has conflict markers where it conflicts."""
 
-    landing: PickOutcome
+    outcome: PickOutcome
     tree: str | None = None
     marked: str | None = None
-    clashes: tuple[Clash, ...] = ()
+    conflicts: tuple[Conflict, ...] = ()
     dropped: tuple[str, ...] = ()
     labels: tuple[str, str] = ("", "")
     """How the markers name the release's and the fix's side: hashes of ours, which no file holds by chance."""
     why: str = ""
 
     @property
-    def real(self) -> tuple[Clash, ...]:
+    def real_conflicts(self) -> tuple[Conflict, ...]:
         """The conflicts outside the dropped paths."""
-        return tuple(each for each in self.clashes if not each.dropped)
+        return tuple(each for each in self.conflicts if not each.dropped)
 
     @property
     def only_in_dropped(self) -> bool:
-        return bool(self.clashes) and not self.real
+        return bool(self.conflicts) and not self.real_conflicts
 
 
 _COMPLETE = (
@@ -64,14 +64,14 @@ def keep_all(_path: str) -> bool:
     return False
 
 
-class Simulator:
+class Picker:
     """Picks onto trees of one store."""
 
     def __init__(self, store: Store, *, say: Callable[[str], None] = lambda _: None) -> None:
         self.store = store
         self.objects = store.objects
-        self._merger = Merger(store, say=say)
-        self._boundary = store.boundary()
+        self._merger = TreeMerger(store, say=say)
+        self._boundary = store.read_boundary()
 
     def __enter__(self) -> Self:
         return self
@@ -79,7 +79,7 @@ class Simulator:
     def __exit__(self, *_: object) -> None:
         self.objects.close()
 
-    def change(self, sha: str, *, mainline: int | None = None) -> Change:
+    def read_change(self, sha: str, *, mainline: int | None = None) -> Change:
         """What a commit does against its parent (a root commit: against nothing).
 
         Args:
@@ -90,37 +90,37 @@ class Simulator:
             HostError: the parent is hidden by a shallow clone, so that every line would look like a conflict.
             ValueError: it is a merge commit and no main line is given.
         """
-        commit = self.objects.commit(sha)
+        commit = self.objects.read_commit(sha)
         merge = len(commit.parents) > 1
         if merge and (mainline is None or mainline > len(commit.parents)):
             raise ValueError(sha)
         if sha in self._boundary:
-            raise hidden_parent(sha)
+            raise hidden_parent_error(sha)
         if not commit.parents:
-            return Change(before=self.objects.write("tree", b""), after=commit.tree)
+            return Change(before=self.objects.write_object("tree", b""), after=commit.tree)
         parent = commit.parents[mainline - 1 if merge and mainline else 0]
-        if self.objects.find(parent) is None:
-            raise hidden_parent(sha)
-        return Change(before=self.objects.commit(parent).tree, after=commit.tree)
+        if self.objects.find_object(parent) is None:
+            raise hidden_parent_error(sha)
+        return Change(before=self.objects.read_commit(parent).tree, after=commit.tree)
 
-    def tree(self, sha: str) -> str:
-        return self.objects.commit(sha).tree
+    def read_tree(self, sha: str) -> str:
+        return self.objects.read_commit(sha).tree
 
-    def pick(self, sha: str, onto: str, *, drop: Drop = keep_all, mainline: int | None = None) -> Simulation:
+    def pick(self, sha: str, onto: str, *, drop: Drop = keep_all, mainline: int | None = None) -> PickResult:
         """Pick one commit onto a tree."""
         try:
-            change = self.change(sha, mainline=mainline)
+            change = self.read_change(sha, mainline=mainline)
         except ValueError:
-            return Simulation(landing=PickOutcome.MERGE_COMMIT)
+            return PickResult(outcome=PickOutcome.MERGE_COMMIT)
         except HostError as error:
-            return Simulation(landing=PickOutcome.UNKNOWN, why=str(error))
-        return self.apply([(change, onto)], drop=drop)[0]
+            return PickResult(outcome=PickOutcome.UNKNOWN, why=str(error))
+        return self.pick_all([(change, onto)], drop=drop)[0]
 
     def pick_series(
         self, shas: Iterable[str], onto: str, *, drop: Drop = keep_all, mainline: int | None = None
-    ) -> list[Simulation]:
+    ) -> list[PickResult]:
         """Pick each commit on top of the one before; the last result is the first that does not land."""
-        picks: list[Simulation] = []
+        picks: list[PickResult] = []
         for sha in shas:
             picks.append(self.pick(sha, onto, drop=drop, mainline=mainline))
             if (tree := picks[-1].tree) is None:
@@ -128,53 +128,53 @@ class Simulator:
             onto = tree
         return picks
 
-    def apply(self, questions: Sequence[tuple[Change, str]], *, drop: Drop = keep_all) -> list[Simulation]:
+    def pick_all(self, questions: Sequence[tuple[Change, str]], *, drop: Drop = keep_all) -> list[PickResult]:
         """Bring each change onto its tree, all in one process."""
         merges = [Merge(base=change.before, ours=onto, theirs=change.after) for change, onto in questions]
-        found = self._merger.merge(merges)
-        return [self._judge(merge, each, drop) for merge, each in zip(merges, found, strict=True)]
+        found = self._merger.merge_trees(merges)
+        return [self._make_pick(merge, each, drop) for merge, each in zip(merges, found, strict=True)]
 
-    def _judge(self, merge: Merge, merged: Merged, drop: Drop) -> Simulation:
+    def _make_pick(self, merge: Merge, merged: Merged, drop: Drop) -> PickResult:
         if merged.tree is None:
-            return Simulation(landing=PickOutcome.UNKNOWN, why=f"git could not merge ({merged.failure}); {_COMPLETE}")
-        clashes = tuple(read_clashes(merged, drop))
-        dropped = self._dropped(merge, merged, drop)
+            return PickResult(outcome=PickOutcome.UNKNOWN, why=f"git could not merge ({merged.failure}); {_COMPLETE}")
+        conflicts = tuple(read_conflicts(merged, drop))
+        dropped = self._find_dropped(merge, merged, drop)
         tree = None
-        if any(not clash.dropped for clash in clashes):
-            landing = PickOutcome.CONFLICT
+        if any(not conflict.dropped for conflict in conflicts):
+            outcome = PickOutcome.CONFLICT
         else:
-            tree = self.restored(merged.tree, merge.ours, dropped) if dropped else merged.tree
-            landing = self._name_outcome(merge, tree, dropped, drop)
+            tree = self.restore_paths(merged.tree, merge.ours, dropped) if dropped else merged.tree
+            outcome = self._name_outcome(merge, tree, dropped, drop)
         labels = self._merger.write_commits(merge)
-        return Simulation(
-            landing=landing, tree=tree, marked=merged.tree, clashes=clashes, dropped=dropped, labels=labels
+        return PickResult(
+            outcome=outcome, tree=tree, marked=merged.tree, conflicts=conflicts, dropped=dropped, labels=labels
         )
 
     def _name_outcome(self, merge: Merge, tree: str, dropped: Sequence[str], drop: Drop) -> PickOutcome:
         if tree != merge.ours:
             return PickOutcome.CLEAN_AFTER_DROPS if dropped else PickOutcome.CLEAN
-        changes_nothing = all(drop(path) for path in self.differing(merge.base, merge.theirs))
+        changes_nothing = all(drop(path) for path in self.diff_trees(merge.base, merge.theirs))
         return PickOutcome.EMPTY if changes_nothing else PickOutcome.ALREADY_THERE
 
-    def _dropped(self, merge: Merge, merged: Merged, drop: Drop) -> tuple[str, ...]:
+    def _find_dropped(self, merge: Merge, merged: Merged, drop: Drop) -> tuple[str, ...]:
         if drop is keep_all or merged.tree is None:
             return ()
-        changed = {path for path in self.differing(merge.ours, merged.tree) if drop(path)}
+        changed = {path for path in self.diff_trees(merge.ours, merged.tree) if drop(path)}
         return tuple(sorted(changed | {path for path in merged.unmerged if drop(path)}))
 
-    def restored(self, tree: str, original: str, paths: Iterable[str]) -> str:
+    def restore_paths(self, tree: str, original: str, paths: Iterable[str]) -> str:
         """The tree with some paths as another tree has them."""
-        return self.objects.edited(tree, {path: self.objects.entry(original, path) for path in paths})
+        return self.objects.edit_tree(tree, {path: self.objects.find_entry(original, path) for path in paths})
 
-    def differing(self, before: str, after: str) -> dict[str, tuple[Entry | None, Entry | None]]:
+    def diff_trees(self, before: str, after: str) -> dict[str, tuple[Entry | None, Entry | None]]:
         """The paths that differ between two trees; only folders that differ are read."""
-        return dict(self._walk(before, after, ""))
+        return dict(self._walk_trees(before, after, ""))
 
-    def _walk(
+    def _walk_trees(
         self, before: str | None, after: str | None, prefix: str
     ) -> Iterator[tuple[str, tuple[Entry | None, Entry | None]]]:
-        left = self.objects.tree(before) if before else {}
-        right = self.objects.tree(after) if after else {}
+        left = self.objects.read_tree(before) if before else {}
+        right = self.objects.read_tree(after) if after else {}
         for name in sorted({*left, *right}):
             old, new = left.get(name), right.get(name)
             if old == new:
@@ -182,13 +182,13 @@ class Simulator:
             path = f"{prefix}{name}"
             folders = [each.oid if each and each.mode == TREE_MODE else None for each in (old, new)]
             if any(folders):
-                yield from self._walk(folders[0], folders[1], f"{path}/")
+                yield from self._walk_trees(folders[0], folders[1], f"{path}/")
             files = [None if each is None or each.mode == TREE_MODE else each for each in (old, new)]
             if any(files):
                 yield path, (files[0], files[1])
 
 
-def hidden_parent(sha: str) -> HostError:
+def hidden_parent_error(sha: str) -> HostError:
     """The change of a commit cannot be told without its parent."""
     return HostError(
         f"{sha[:12]}: its parent is not in the repository",

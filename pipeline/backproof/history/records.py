@@ -7,7 +7,7 @@ from typing import Literal
 from pydantic import Field
 
 from backproof.core.model import Record, ShownPath
-from backproof.history.try_causes import Verdict  # noqa: TC001 - pydantic reads the types
+from backproof.history.try_causes import TrialVerdict  # noqa: TC001 - pydantic reads the types
 from backproof.records.picks import ConflictRecord, PickOutcome  # noqa: TC001 - pydantic reads the types
 
 
@@ -23,7 +23,7 @@ class CauseRecord(Record):
     of: int = Field(description="conflicting lines in the files that it explains")
     files: tuple[ShownPath, ...]
     weak: bool = Field(description="no line names it; it changed the same file")
-    verdict: Verdict
+    verdict: TrialVerdict
     solves: tuple[ShownPath, ...] = Field(description="files whose conflict goes away with it")
     sentence: ShownPath
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from backproof.adapters.git import Source, Store
 from backproof.core.errors import PlanError
 from backproof.history import branches
-from backproof.history.picks import Simulator
+from backproof.history.picks import Picker
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -24,18 +24,18 @@ class Repository:
     """A repository to ask, with a store of Backproof's own for what is simulated."""
 
     source: Source
-    simulator: Simulator
+    picker: Picker
     say: Callable[[str], None]
 
-    def commit(self, name: str) -> str:
+    def resolve_commit(self, name: str) -> str:
         """The full hash of what the user named: a commit, a branch or a tag.
 
         Raises:
             PlanError: it is none of these.
         """
-        found = self.simulator.store.resolve(name)
+        found = self.picker.store.resolve_commit(name)
         try:
-            return found or self.source.branch(name)
+            return found or self.source.resolve_branch(name)
         except PlanError as error:
             raise PlanError(
                 f"{name}: no such commit, branch or tag",
@@ -43,26 +43,28 @@ class Repository:
                 next_step="give the full hash, or fetch it into that repository",
             ) from error
 
-    def commit_of(self, kit: plan.Plan, name: str) -> str:
+    def resolve_kit_commit(self, kit: plan.Plan, name: str) -> str:
         """As `commit`, for a name in a kit: where upstream's own commit is not there, a reconstruction stands for it."""
-        store = self.simulator.store
+        store = self.picker.store
         made = (
-            None if store.resolve(name) else branches.find_reconstruction(store, self.source, kit.upstream.pull, name)
+            None
+            if store.resolve_commit(name)
+            else branches.find_reconstruction(store, self.source, kit.upstream.pull, name)
         )
         if made:
             self.say(f"{name}: a reconstruction stands for upstream's own commit")
-        return made or self.commit(name)
+        return made or self.resolve_commit(name)
 
-    def branch_tip(self, name: str) -> str:
+    def resolve_branch(self, name: str) -> str:
         """The commit of a branch, or of what else the name means; a branch wins over a hash that it could be short for.
 
         Raises:
             PlanError: the name means nothing here.
         """
         try:
-            return self.source.branch(name)
+            return self.source.resolve_branch(name)
         except PlanError:
-            commit = self.simulator.store.resolve(name)
+            commit = self.picker.store.resolve_commit(name)
             if commit is None:
                 raise
             return commit
@@ -74,5 +76,5 @@ def open_repository(repo: str, say: Callable[[str], None]) -> Iterator[Repositor
     source = Source.open(repo)
     with tempfile.TemporaryDirectory(prefix="backproof-") as folder:
         store = Store.create(Path(folder) / "store.git", source)
-        with Simulator(store, say=say) as simulator:
-            yield Repository(source=source, simulator=simulator, say=say)
+        with Picker(store, say=say) as picker:
+            yield Repository(source=source, picker=picker, say=say)

@@ -11,12 +11,12 @@ from backproof.adapters.git import Store
 from backproof.core.errors import PlanError
 from backproof.core.redaction import redact
 from backproof.history import shell_steps
-from backproof.history.picks import Simulator
+from backproof.history.picks import Picker
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from backproof.history.picks import Simulation
+    from backproof.history.picks import PickResult
     from backproof.records.proof import FixupRecord, PickedCommit, PickRecord, Run, Settings
     from backproof.rundir.ledger import Ledger
     from backproof.rundir.loaded_run import LoadedRun
@@ -52,7 +52,7 @@ echo '* -text -ident -filter -working-tree-encoding' > .git/info/attributes
 """
 
 
-def script(ledger: Ledger, loaded: LoadedRun) -> bytes:
+def render_script(ledger: Ledger, loaded: LoadedRun) -> bytes:
     """Return the script of a run.
 
     Raises:
@@ -67,51 +67,51 @@ def script(ledger: Ledger, loaded: LoadedRun) -> bytes:
             if picked
             else "run it again",
         )
-    lines = [_head(run, picked), *_picks(ledger, run.settings, picked)]
+    lines = [_render_head(run, picked), *_render_picks(ledger, run.settings, picked)]
     body = "\n".join(lines).encode("utf-8", "surrogateescape") + b"\n"
-    return body + (_fixups(ledger, picked, fixed) if fixed and fixed.head != picked.head else b"")
+    return body + (_render_fixups(ledger, picked, fixed) if fixed and fixed.head != picked.head else b"")
 
 
-def _head(run: Run, picked: PickRecord) -> str:
+def _render_head(run: Run, picked: PickRecord) -> str:
     # A title is text from outside: in a comment it must stay on its line.
     title = re.sub(r"[\x00-\x1f\x7f\x85\u2028\u2029]", " ", run.title)
     commits = " ".join([picked.base, *(each.source for each in picked.commits)])
     return _HEAD.format(title=title, run=run.id, repository=shlex.quote(redact(run.settings.repo)), commits=commits)
 
 
-def _picks(ledger: Ledger, settings: Settings, picked: PickRecord) -> Iterator[str]:
+def _render_picks(ledger: Ledger, settings: Settings, picked: PickRecord) -> Iterator[str]:
     yield f"git checkout --quiet --detach {picked.base}"
     yield f"same {picked.base_tree} release"
-    with Simulator(Store.open(ledger.store)) as simulator:
+    with Picker(Store.open(ledger.store)) as picker:
         tree = picked.base_tree
         for each in picked.commits:
             if each.landed is None:
                 yield f"# {each.source} is left out: {each.outcome}"
                 continue
-            landed = simulator.tree(each.landed)
-            simulation, mainline = _again(simulator, each, tree, landed)
-            for line in shell_steps.landing(simulator, each.source, simulation, tree, mainline=mainline):
-                yield _signed(line, signoff=settings.signoff)
+            landed = picker.read_tree(each.landed)
+            pick, mainline = _pick_again(picker, each, tree, landed)
+            for line in shell_steps.render_pick(picker, each.source, pick, tree, mainline=mainline):
+                yield _add_signoff(line, signoff=settings.signoff)
             tree = landed
             yield f"same {tree} {each.source[:12]}"
 
 
-def _again(simulator: Simulator, commit: PickedCommit, onto: str, landed: str) -> tuple[Simulation, int | None]:
+def _pick_again(picker: Picker, commit: PickedCommit, onto: str, landed: str) -> tuple[PickResult, int | None]:
     """The pick as it was: for a merge commit the record does not say the main line, but the tree does."""
     drop = frozenset(commit.dropped).__contains__
-    parents = len(simulator.objects.commit(commit.source).parents)
+    parents = len(picker.objects.read_commit(commit.source).parents)
     lines = [None] if parents < 2 else list(range(1, parents + 1))
-    tried = [(simulator.pick(commit.source, onto, drop=drop, mainline=each), each) for each in lines]
+    tried = [(picker.pick(commit.source, onto, drop=drop, mainline=each), each) for each in lines]
     return next(((pick, line) for pick, line in tried if pick.tree == landed), tried[0])
 
 
-def _signed(line: str, *, signoff: bool) -> str:
+def _add_signoff(line: str, *, signoff: bool) -> str:
     return line.replace("git cherry-pick -x", "git cherry-pick -x --signoff", 1) if signoff else line
 
 
-def _fixups(ledger: Ledger, picked: PickRecord, fixed: FixupRecord) -> bytes:
+def _render_fixups(ledger: Ledger, picked: PickRecord, fixed: FixupRecord) -> bytes:
     """The fix-ups as mails, inside the script: the kit may be gone by then."""
-    mails = Store.open(ledger.store).patch(picked.head, fixed.head)
+    mails = Store.open(ledger.store).format_patch(picked.head, fixed.head)
     end = f"BACKPROOF_{hashlib.sha256(mails).hexdigest()[:24]}".encode()
     return (
         b"git am --quiet --keep-cr --committer-date-is-author-date <<'"

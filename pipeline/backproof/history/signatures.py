@@ -25,7 +25,7 @@ class Signature:
     more_keywords: bool = False
     anything: bool = False
 
-    def refusal(self, positional: int, keywords: AbstractSet[str]) -> str:
+    def find_refusal(self, positional: int, keywords: AbstractSet[str]) -> str:
         """Why it does not take a call; empty when it does."""
         if self.anything:
             return ""
@@ -40,25 +40,25 @@ class Signature:
         return ""
 
 
-def signatures(tree: ast.Module) -> Iterator[Signature]:
+def read_signatures(tree: ast.Module) -> Iterator[Signature]:
     """Every function, method and class of a module."""
-    yield from _within(tree, owner="")
+    yield from _walk_definitions(tree, owner="")
 
 
-def _within(node: ast.AST, *, owner: str) -> Iterator[Signature]:
+def _walk_definitions(node: ast.AST, *, owner: str) -> Iterator[Signature]:
     for child in ast.iter_child_nodes(node):
         if isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef):
-            yield _function(child, owner=owner)
-            yield from _within(child, owner="")
+            yield _read_function(child, owner=owner)
+            yield from _walk_definitions(child, owner="")
         elif isinstance(child, ast.ClassDef):
-            yield _class(child)
-            yield from _within(child, owner=child.name)
+            yield _read_class(child)
+            yield from _walk_definitions(child, owner=child.name)
         elif not isinstance(child, ast.expr):
-            yield from _within(child, owner=owner)
+            yield from _walk_definitions(child, owner=owner)
 
 
-def _function(node: ast.FunctionDef | ast.AsyncFunctionDef, *, owner: str, name: str = "") -> Signature:
-    named = {_last(each) for each in node.decorator_list}
+def _read_function(node: ast.FunctionDef | ast.AsyncFunctionDef, *, owner: str, name: str = "") -> Signature:
+    named = {_last_name(each) for each in node.decorator_list}
     # Any other decorator may change what is taken.
     if named - {"staticmethod", "classmethod", "abstractmethod", "override", "no_grad", "inference_mode"}:
         return Signature(name=name or node.name, owner="" if name else owner, anything=True)
@@ -81,15 +81,15 @@ def _function(node: ast.FunctionDef | ast.AsyncFunctionDef, *, owner: str, name:
     )
 
 
-def _class(node: ast.ClassDef) -> Signature:
+def _read_class(node: ast.ClassDef) -> Signature:
     """What making an object takes: its own `__init__`, where it has one."""
     for child in node.body:
         if isinstance(child, ast.FunctionDef) and child.name == "__init__":
-            return _function(child, owner=node.name, name=node.name)
+            return _read_function(child, owner=node.name, name=node.name)
     return Signature(name=node.name, anything=True)
 
 
-def _last(node: ast.expr) -> str:
+def _last_name(node: ast.expr) -> str:
     if isinstance(node, ast.Call):
-        return _last(node.func)
+        return _last_name(node.func)
     return node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "?")

@@ -6,15 +6,15 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from backproof.adapters.git.log import log
+from backproof.adapters.git.log import read_log
 from backproof.core.errors import HostError
-from backproof.history.affected import Faulty, affected, faulty
-from backproof.history.branches import Graph
+from backproof.history.affected import FaultyLines, judge_affected, read_faulty_lines
+from backproof.history.branches import CommitGraph
 from backproof.history.changed_paths import ChangedPaths
-from backproof.history.equivalents import Landed
-from backproof.history.explain import clash_records
-from backproof.history.followups import follow_ups
-from backproof.history.picks import Simulation, keep_all
+from backproof.history.equivalents import Equivalents
+from backproof.history.explain import record_conflicts
+from backproof.history.followups import find_follow_ups
+from backproof.history.picks import PickResult, keep_all
 from backproof.history.records import SurveyRecord, SurveyRow
 from backproof.records.picks import PickOutcome
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from backproof.adapters.git import CommitInfo
-    from backproof.history.picks import Drop, Simulator
+    from backproof.history.picks import Drop, Picker
     from backproof.history.records import FollowUp
 
 _CUT = (
@@ -36,18 +36,18 @@ class _Branch:
     name: str
     tip: str
     has: set[str]
-    landed: Landed
+    landed: Equivalents
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _Fix:
     commit: CommitInfo
-    wrong: Faulty | None
+    wrong: FaultyLines | None
     later: Sequence[tuple[FollowUp, CommitInfo]]
 
 
-def survey(
-    simulator: Simulator,
+def survey_branches(
+    picker: Picker,
     commits: Sequence[str],
     branches: Mapping[str, str],
     *,
@@ -66,41 +66,41 @@ def survey(
         series: whether each commit lands on top of the ones before it, as a kit's commits do.
     """
     started = time.monotonic()
-    paths = ChangedPaths(simulator)
-    graph = Graph(simulator.store, [main, *branches.values(), *commits])
-    fixes = [_fix(simulator, sha, main, drop, paths) for sha in commits]
+    paths = ChangedPaths(picker)
+    graph = CommitGraph(picker.store, [main, *branches.values(), *commits])
+    fixes = [_read_fix(picker, sha, main, drop, paths) for sha in commits]
     near = frozenset(path for each in fixes if each.wrong is not None for path in paths(each.commit.sha))
-    prepared = _branches(simulator, graph, branches, main=main, paths=paths, near=near)
-    trees = {each.name: simulator.tree(each.tip) for each in prepared}
+    prepared = _prepare_branches(picker, graph, branches, main=main, paths=paths, near=near)
+    trees = {each.name: picker.read_tree(each.tip) for each in prepared}
     rows: list[SurveyRow] = []
     for fix in fixes:
-        known = {each.name: _known(fix, each) for each in prepared}
+        known = {each.name: _find_evidence(fix, each) for each in prepared}
         # Where the change is known to be, nothing is simulated: far from its own parent that costs 200 ms a branch.
         open_ones = [each for each in prepared if not known[each.name]]
         picks = dict(
             zip(
                 [each.name for each in open_ones],
-                _pick(simulator, fix, [trees[each.name] for each in open_ones], drop),
+                _pick_fix(picker, fix, [trees[each.name] for each in open_ones], drop),
                 strict=True,
             )
         )
         for branch in prepared:
-            pick = picks.get(branch.name, Simulation(landing=PickOutcome.ALREADY_THERE))
-            rows.append(_row(simulator, fix, branch, pick, onto=trees[branch.name], there=known[branch.name]))
+            pick = picks.get(branch.name, PickResult(outcome=PickOutcome.ALREADY_THERE))
+            rows.append(_make_row(picker, fix, branch, pick, onto=trees[branch.name], there=known[branch.name]))
             if series and pick.tree is not None:
                 trees[branch.name] = pick.tree
     return SurveyRecord(
         commits={each.commit.sha: each.commit.subject for each in fixes},
         main=main,
         rows=tuple(sorted(rows, key=lambda row: list(branches).index(row.branch))),
-        limits=(_CUT,) if simulator.store.boundary() else (),
+        limits=(_CUT,) if picker.store.read_boundary() else (),
         seconds=round(time.monotonic() - started, 3),
     )
 
 
-def _branches(
-    simulator: Simulator,
-    graph: Graph,
+def _prepare_branches(
+    picker: Picker,
+    graph: CommitGraph,
     branches: Mapping[str, str],
     *,
     main: str,
@@ -108,65 +108,65 @@ def _branches(
     near: frozenset[str],
 ) -> list[_Branch]:
     """One log for all branches: each is given the commits that it has."""
-    own = graph.messages(list(branches.values()), main)
-    paths.read(own, *branches.values(), f"^{main}", near=near)
+    own = graph.read_commits(list(branches.values()), main)
+    paths.read_range(own, *branches.values(), f"^{main}", near=near)
     found: list[_Branch] = []
     for name, tip in branches.items():
-        has = graph.ancestors(tip)
+        has = graph.collect_ancestors(tip)
         mine = [info for sha, info in own.items() if sha in has]
-        found.append(_Branch(name=name, tip=tip, has=has, landed=Landed(simulator.store, mine, paths_of=paths)))
+        found.append(_Branch(name=name, tip=tip, has=has, landed=Equivalents(picker.store, mine, paths_of=paths)))
     return found
 
 
-def _fix(simulator: Simulator, sha: str, main: str, drop: Drop, paths: ChangedPaths) -> _Fix:
-    commit = simulator.store.commit(sha)
-    later = log(simulator.store, main, f"^{sha}", options=("--reverse",))
-    single = len(commit.parents) < 2 and not _hidden(simulator, sha)
+def _read_fix(picker: Picker, sha: str, main: str, drop: Drop, paths: ChangedPaths) -> _Fix:
+    commit = picker.store.read_commit(sha)
+    later = read_log(picker.store, main, f"^{sha}", options=("--reverse",))
+    single = len(commit.parents) < 2 and not _is_hidden(picker, sha)
     return _Fix(
         commit=commit,
-        wrong=faulty(simulator, simulator.change(sha), drop) if single else None,
-        later=follow_ups(commit, later, paths_of=paths) if single else (),
+        wrong=read_faulty_lines(picker, picker.read_change(sha), drop) if single else None,
+        later=find_follow_ups(commit, later, paths_of=paths) if single else (),
     )
 
 
-def _hidden(simulator: Simulator, sha: str) -> bool:
+def _is_hidden(picker: Picker, sha: str) -> bool:
     try:
-        simulator.change(sha)
+        picker.read_change(sha)
     except HostError:
         return True
     return False
 
 
-def _pick(simulator: Simulator, fix: _Fix, trees: Sequence[str], drop: Drop) -> list[Simulation]:
+def _pick_fix(picker: Picker, fix: _Fix, trees: Sequence[str], drop: Drop) -> list[PickResult]:
     if fix.wrong is None:
-        return [simulator.pick(fix.commit.sha, tree, drop=drop) for tree in trees]
-    change = simulator.change(fix.commit.sha)
-    return simulator.apply([(change, tree) for tree in trees], drop=drop)
+        return [picker.pick(fix.commit.sha, tree, drop=drop) for tree in trees]
+    change = picker.read_change(fix.commit.sha)
+    return picker.pick_all([(change, tree) for tree in trees], drop=drop)
 
 
-def _row(simulator: Simulator, fix: _Fix, branch: _Branch, pick: Simulation, *, onto: str, there: str) -> SurveyRow:
-    if not there and pick.landing is PickOutcome.ALREADY_THERE:
+def _make_row(picker: Picker, fix: _Fix, branch: _Branch, pick: PickResult, *, onto: str, there: str) -> SurveyRow:
+    if not there and pick.outcome is PickOutcome.ALREADY_THERE:
         there = "its tree: a pick changes nothing"
     state, why = ("no", "the branch has the fix") if there else ("unknown", pick.why)
-    if not there and fix.wrong is not None and pick.landing is not PickOutcome.UNKNOWN:
-        state, why = affected(simulator, fix.wrong, onto, pick)
+    if not there and fix.wrong is not None and pick.outcome is not PickOutcome.UNKNOWN:
+        state, why = judge_affected(picker, fix.wrong, onto, pick)
     return SurveyRow(
         branch=branch.name,
         release=branch.tip,
         commit=fix.commit.sha,
-        outcome=pick.landing,
+        outcome=pick.outcome,
         there=there,
         affected=state,  # type: ignore[arg-type] # one of the literals by construction
         why=why,
-        conflicts=clash_records(pick, {}),
+        conflicts=record_conflicts(pick, {}),
         only_in_dropped=pick.only_in_dropped,
         dropped=pick.dropped,
         tree=pick.tree,
-        lacks=tuple(each for each, info in fix.later if not _has(branch, info)),
+        lacks=tuple(each for each, info in fix.later if not _has_commit(branch, info)),
     )
 
 
-def _known(fix: _Fix, branch: _Branch) -> str:
+def _find_evidence(fix: _Fix, branch: _Branch) -> str:
     """How it is known without a pick that the branch has the change; empty when it is not."""
     if fix.commit.sha in branch.has:
         return "the commit itself"
@@ -174,5 +174,5 @@ def _known(fix: _Fix, branch: _Branch) -> str:
     return f"{match.how}: {match.commit[:12]} {match.subject}" if match else ""
 
 
-def _has(branch: _Branch, info: CommitInfo) -> bool:
+def _has_commit(branch: _Branch, info: CommitInfo) -> bool:
     return info.sha in branch.has or branch.landed.find(info) is not None

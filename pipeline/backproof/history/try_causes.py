@@ -18,11 +18,11 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from backproof.history.causes import Cause
-    from backproof.history.divergence import Ground
-    from backproof.history.picks import Drop, Simulation
+    from backproof.history.divergence import Divergence
+    from backproof.history.picks import Drop, PickResult
 
 
-class Verdict(StrEnum):
+class TrialVerdict(StrEnum):
     """What a simulation has shown of a cause, best first."""
 
     MAKES_CLEAN = "picking it first makes this clean"
@@ -35,28 +35,28 @@ class Verdict(StrEnum):
     RELATED = "related only"
 
 
-WHOLE = frozenset({Verdict.MAKES_CLEAN, Verdict.HUNKS_DO, Verdict.TAKEN_BACK})
+WHOLE = frozenset({TrialVerdict.MAKES_CLEAN, TrialVerdict.HUNKS_DO, TrialVerdict.TAKEN_BACK})
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Step:
+class Trial:
     """One change that is made before the fix: `way` is how, `verdict` what came of it."""
 
     cause: Cause
-    way: Verdict
+    way: TrialVerdict
     change: Change
-    verdict: Verdict = Verdict.RELATED
+    verdict: TrialVerdict = TrialVerdict.RELATED
     solves: tuple[str, ...] = ()
     removes: tuple[int, int] = (0, 0)
-    landed: Simulation | None = None
+    landed: PickResult | None = None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Verified:
+class TriedCauses:
     """The causes with their verdicts, and the smallest set found that makes the fix land when none does alone."""
 
-    steps: tuple[Step, ...]
-    together: tuple[Step, ...] = ()
+    steps: tuple[Trial, ...]
+    together: tuple[Trial, ...] = ()
     there: tuple[Cause, ...] = ()
 
     @property
@@ -64,25 +64,29 @@ class Verified:
         return bool(self.together) or any(step.verdict in WHOLE for step in self.steps)
 
 
-def verify(
-    ground: Ground, causes: Sequence[Cause], simulation: Simulation, onto: str, *, drop: Drop, most: int
-) -> Verified:
+def try_causes(
+    divergence: Divergence, causes: Sequence[Cause], pick: PickResult, onto: str, *, drop: Drop, most: int
+) -> TriedCauses:
     """Try each cause alone, then several together; causes whose change the release has already are set aside."""
-    trials = [step for cause in causes for step in _trials(ground, cause, simulation)]
-    first = ground.simulator.apply([(step.change, onto) for step in trials], drop=drop)
+    trials = [step for cause in causes for step in _make_trials(divergence, cause, pick)]
+    first = divergence.picker.pick_all([(step.change, onto) for step in trials], drop=drop)
     there = {
         step.cause.commit.sha
         for step, done in zip(trials, first, strict=True)
-        if step.way is Verdict.MAKES_CLEAN and done.landing in {PickOutcome.ALREADY_THERE, PickOutcome.EMPTY}
+        if step.way is TrialVerdict.MAKES_CLEAN and done.outcome in {PickOutcome.ALREADY_THERE, PickOutcome.EMPTY}
     }
     usable = [(s, d) for s, d in zip(trials, first, strict=True) if s.cause.commit.sha not in there]
     landed = [(step, done) for step, done in usable if done.tree is not None and done.tree != onto]
-    judged = _judge_all(ground, landed, simulation, drop)
-    steps = [_best(cause, judged) for cause in causes if cause.commit.sha not in there]
-    steps.sort(key=lambda step: (step.verdict not in WHOLE, step.cause.weak and step.verdict is Verdict.RELATED))
+    judged = _judge_all(divergence, landed, pick, drop)
+    steps = [_choose_best(cause, judged) for cause in causes if cause.commit.sha not in there]
+    steps.sort(key=lambda step: (step.verdict not in WHOLE, step.cause.weak and step.verdict is TrialVerdict.RELATED))
     alone = any(step.verdict in WHOLE for step in steps)
-    several = () if alone else _together(ground, [step for step, _ in usable if step.cause.side == "main"], onto, drop)
-    return Verified(
+    several = (
+        ()
+        if alone
+        else _find_together(divergence, [step for step, _ in usable if step.cause.side == "main"], onto, drop)
+    )
+    return TriedCauses(
         steps=tuple(steps[:most]),
         together=several,
         there=tuple(cause for cause in causes if cause.commit.sha in there),
@@ -90,113 +94,115 @@ def verify(
 
 
 def _judge_all(
-    ground: Ground, landed: Sequence[tuple[Step, Simulation]], simulation: Simulation, drop: Drop
-) -> list[Step]:
-    fix = ground.simulator.change(ground.fix)
-    second = ground.simulator.apply([(fix, str(done.tree)) for _, done in landed], drop=drop)
-    before = count_conflicts(ground.simulator, simulation)
+    divergence: Divergence, landed: Sequence[tuple[Trial, PickResult]], pick: PickResult, drop: Drop
+) -> list[Trial]:
+    fix = divergence.picker.read_change(divergence.fix)
+    second = divergence.picker.pick_all([(fix, str(done.tree)) for _, done in landed], drop=drop)
+    before = count_conflicts(divergence.picker, pick)
     return [
-        _judged(ground, step, one, two, simulation=simulation, before=before)
+        _judge_trial(divergence, step, one, two, pick=pick, before=before)
         for (step, one), two in zip(landed, second, strict=True)
     ]
 
 
-def _trials(ground: Ground, cause: Cause, simulation: Simulation) -> list[Step]:
+def _make_trials(divergence: Divergence, cause: Cause, pick: PickResult) -> list[Trial]:
     try:
-        change = ground.simulator.change(cause.commit.sha)
+        change = divergence.picker.read_change(cause.commit.sha)
     except (HostError, ValueError):
         return []
     if cause.side == "release":
         back = Change(before=change.after, after=change.before)
-        return [Step(cause=cause, way=Verdict.TAKEN_BACK, change=back)]
-    part = restricted(ground, change, frozenset(clash.path for clash in simulation.real))
-    whole = Step(cause=cause, way=Verdict.MAKES_CLEAN, change=change)
-    return [whole] if part is None else [whole, Step(cause=cause, way=Verdict.HUNKS_DO, change=part)]
+        return [Trial(cause=cause, way=TrialVerdict.TAKEN_BACK, change=back)]
+    part = restrict_change(divergence, change, frozenset(conflict.path for conflict in pick.real_conflicts))
+    whole = Trial(cause=cause, way=TrialVerdict.MAKES_CLEAN, change=change)
+    return [whole] if part is None else [whole, Trial(cause=cause, way=TrialVerdict.HUNKS_DO, change=part)]
 
 
-def restricted(ground: Ground, change: Change, paths: frozenset[str]) -> Change | None:
+def restrict_change(divergence: Divergence, change: Change, paths: frozenset[str]) -> Change | None:
     """The part of a change that lies in some paths; None where that is all of it, or nothing."""
-    differing = ground.simulator.differing(change.before, change.after)
+    differing = divergence.picker.diff_trees(change.before, change.after)
     inside = {path: new for path, (_, new) in differing.items() if path in paths}
     if not inside or len(inside) == len(differing):
         return None
-    return Change(before=change.before, after=ground.simulator.objects.edited(change.before, inside))
+    return Change(before=change.before, after=divergence.picker.objects.edit_tree(change.before, inside))
 
 
 _PARTLY = {
-    Verdict.MAKES_CLEAN: Verdict.PICKED_HELPS,
-    Verdict.HUNKS_DO: Verdict.HUNKS_HELP,
-    Verdict.TAKEN_BACK: Verdict.TAKEN_BACK_HELPS,
+    TrialVerdict.MAKES_CLEAN: TrialVerdict.PICKED_HELPS,
+    TrialVerdict.HUNKS_DO: TrialVerdict.HUNKS_HELP,
+    TrialVerdict.TAKEN_BACK: TrialVerdict.TAKEN_BACK_HELPS,
 }
 
 
-def _judged(
-    ground: Ground, step: Step, first: Simulation, second: Simulation, *, simulation: Simulation, before: int
-) -> Step:
-    wrong = {clash.path for clash in simulation.real}
-    left = {clash.path for clash in second.real}
-    verdict, removes = Verdict.RELATED, (0, before)
+def _judge_trial(
+    divergence: Divergence, step: Trial, first: PickResult, second: PickResult, *, pick: PickResult, before: int
+) -> Trial:
+    wrong = {conflict.path for conflict in pick.real_conflicts}
+    left = {conflict.path for conflict in second.real_conflicts}
+    verdict, removes = TrialVerdict.RELATED, (0, before)
     # "Empty" afterwards would mean that the step brought the fix itself: that explains nothing.
-    if second.landing in {PickOutcome.CLEAN, PickOutcome.CLEAN_AFTER_DROPS}:
+    if second.outcome in {PickOutcome.CLEAN, PickOutcome.CLEAN_AFTER_DROPS}:
         verdict, removes = step.way, (before, before)
-    elif second.landing is PickOutcome.CONFLICT and left <= wrong:
-        gone = before - count_conflicts(ground.simulator, second)
-        verdict = _PARTLY[step.way] if left < wrong else Verdict.FEWER if gone > 0 else Verdict.RELATED
+    elif second.outcome is PickOutcome.CONFLICT and left <= wrong:
+        gone = before - count_conflicts(divergence.picker, second)
+        verdict = _PARTLY[step.way] if left < wrong else TrialVerdict.FEWER if gone > 0 else TrialVerdict.RELATED
         removes = (max(0, gone), before)
-    solves = () if verdict in {Verdict.RELATED, Verdict.FEWER} else tuple(sorted(wrong - left))
+    solves = () if verdict in {TrialVerdict.RELATED, TrialVerdict.FEWER} else tuple(sorted(wrong - left))
     return replace(step, verdict=verdict, solves=solves, removes=removes, landed=first)
 
 
-def _best(cause: Cause, judged: Sequence[Step]) -> Step:
+def _choose_best(cause: Cause, judged: Sequence[Trial]) -> Trial:
     mine = [step for step in judged if step.cause.commit.sha == cause.commit.sha]
-    ranks = list(Verdict)
+    ranks = list(TrialVerdict)
     return min(
         mine,
         key=lambda step: ranks.index(step.verdict),
-        default=Step(cause=cause, way=Verdict.RELATED, change=Change(before="", after="")),
+        default=Trial(cause=cause, way=TrialVerdict.RELATED, change=Change(before="", after="")),
     )
 
 
-def _together(ground: Ground, trials: Sequence[Step], onto: str, drop: Drop) -> tuple[Step, ...]:
+def _find_together(divergence: Divergence, trials: Sequence[Trial], onto: str, drop: Drop) -> tuple[Trial, ...]:
     """Several causes in the order of history, each whole or, where that conflicts, its part in the files concerned."""
-    tried: dict[str, list[Step]] = {}
+    tried: dict[str, list[Trial]] = {}
     for step in trials:
         tried.setdefault(step.cause.commit.sha, []).append(step)
-    ordered = [tried[sha] for sha in _oldest_first(ground, frozenset(tried))]
-    laid = _laid(ground, ordered, onto, drop) or _laid(ground, [each[::-1] for each in ordered], onto, drop)
-    return _pruned(ground, laid, onto, drop)
+    ordered = [tried[sha] for sha in _sort_oldest_first(divergence, frozenset(tried))]
+    laid = _lay_trials(divergence, ordered, onto, drop) or _lay_trials(
+        divergence, [each[::-1] for each in ordered], onto, drop
+    )
+    return _prune_trials(divergence, laid, onto, drop)
 
 
-def _pruned(ground: Ground, taken: tuple[Step, ...], onto: str, drop: Drop) -> tuple[Step, ...]:
+def _prune_trials(divergence: Divergence, taken: tuple[Trial, ...], onto: str, drop: Drop) -> tuple[Trial, ...]:
     """The smallest set: what can be left out was no cause."""
     for step in taken:
         rest = [[each] for each in taken if each is not step]
-        fewer = _laid(ground, rest, onto, drop) if len(rest) > 1 else ()
+        fewer = _lay_trials(divergence, rest, onto, drop) if len(rest) > 1 else ()
         if fewer:
-            return _pruned(ground, fewer, onto, drop)
+            return _prune_trials(divergence, fewer, onto, drop)
     return taken
 
 
-def _laid(ground: Ground, ordered: Sequence[Sequence[Step]], onto: str, drop: Drop) -> tuple[Step, ...]:
+def _lay_trials(divergence: Divergence, ordered: Sequence[Sequence[Trial]], onto: str, drop: Drop) -> tuple[Trial, ...]:
     """The steps that land one on the other, when the fix lands on them; else none."""
-    tree, taken = onto, list[Step]()
+    tree, taken = onto, list[Trial]()
     for choices in ordered:
-        landed = next(filter(None, (_first_landing(ground, step, tree, drop) for step in choices)), None)
+        landed = next(filter(None, (_lay_trial(divergence, step, tree, drop) for step in choices)), None)
         if landed is not None and landed.landed is not None:
             taken.append(landed)
             tree = str(landed.landed.tree)
     if len(taken) < 2:
         return ()
-    last = ground.simulator.pick(ground.fix, tree, drop=drop)
-    return tuple(taken) if last.landing in {PickOutcome.CLEAN, PickOutcome.CLEAN_AFTER_DROPS} else ()
+    last = divergence.picker.pick(divergence.fix, tree, drop=drop)
+    return tuple(taken) if last.outcome in {PickOutcome.CLEAN, PickOutcome.CLEAN_AFTER_DROPS} else ()
 
 
-def _oldest_first(ground: Ground, wanted: frozenset[str]) -> list[str]:
-    return [each.sha for each in ground.main_log((), "--topo-order", "--reverse") if each.sha in wanted]
+def _sort_oldest_first(divergence: Divergence, wanted: frozenset[str]) -> list[str]:
+    return [each.sha for each in divergence.read_main_log((), "--topo-order", "--reverse") if each.sha in wanted]
 
 
-def _first_landing(ground: Ground, step: Step, tree: str, drop: Drop) -> Step | None:
-    done = ground.simulator.apply([(step.change, tree)], drop=drop)[0]
+def _lay_trial(divergence: Divergence, step: Trial, tree: str, drop: Drop) -> Trial | None:
+    done = divergence.picker.pick_all([(step.change, tree)], drop=drop)[0]
     if done.tree is None or done.tree == tree:
         return None
     return replace(step, landed=done)

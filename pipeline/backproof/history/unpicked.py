@@ -11,13 +11,13 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from backproof.adapters.git import CommitInfo, Source
-    from backproof.history.picks import Simulator
+    from backproof.history.picks import Picker
     from backproof.kit.plan import Plan
     from backproof.records.proof import PickedCommit
 
 
-def explain_others(
-    plan: Plan, simulator: Simulator, source: Source, *, base: str, tree: str, picked: Sequence[PickedCommit]
+def explain_unpicked(
+    plan: Plan, picker: Picker, source: Source, *, base: str, tree: str, picked: Sequence[PickedCommit]
 ) -> tuple[OtherCommit, ...]:
     """Return one entry for each commit of the pull request that was not picked.
 
@@ -29,18 +29,18 @@ def explain_others(
         tree: what the picks of the plan made of it.
         picked: the picks of the plan.
     """
-    head = source.pull_head(plan.upstream.pull)
-    shas = simulator.store.commits_between(base, head) if head else ()
+    head = source.find_pull_head(plan.upstream.pull)
+    shas = picker.store.list_commits(base, head) if head else ()
     wanted = {commit.source for commit in picked}
-    others = [simulator.objects.commit(sha) for sha in shas if sha not in wanted]
+    others = [picker.objects.read_commit(sha) for sha in shas if sha not in wanted]
     if not others:
-        return tuple(_unknown(commit.commit, commit.why) for commit in plan.pick.not_wanted)
-    why, computed = _compare(simulator, shas, others, base=base, tree=tree)
+        return tuple(_record_unknown(commit.commit, commit.why) for commit in plan.pick.not_wanted)
+    why, computed = _compare(picker, shas, others, base=base, tree=tree)
     return tuple(
         OtherCommit(
             commit=commit.sha,
             subject=commit.subject,
-            why=f"{_describe_effect(simulator, commit)}; {why}",
+            why=f"{_describe_effect(picker, commit)}; {why}",
             computed=computed,
         )
         for commit in others
@@ -48,30 +48,30 @@ def explain_others(
 
 
 def _compare(
-    simulator: Simulator, shas: Sequence[str], others: Sequence[CommitInfo], *, base: str, tree: str
+    picker: Picker, shas: Sequence[str], others: Sequence[CommitInfo], *, base: str, tree: str
 ) -> tuple[str, bool]:
     """Return why these were left out, and whether trees show it. Nothing is dropped from the whole series."""
-    whole = simulator.pick_series(shas, simulator.tree(base))[-1].tree
+    whole = picker.pick_series(shas, picker.read_tree(base))[-1].tree
     if whole is None:
         return "could not be computed: the whole series of the pull request does not land cleanly on this branch", False
     names = ", ".join(commit.sha[:12] for commit in others)
-    if differing := list(simulator.differing(tree, whole)):
+    if differing := list(picker.diff_trees(tree, whole)):
         return f"left out, and it matters: with {names} these paths differ: {', '.join(differing[:5])}", True
     commits = format_all(len(shas), "commit")
     same = f"picking {commits} of the pull request gives the same tree {tree[:12]} as picking without {names}"
     return f"not needed: {same}", True
 
 
-def _describe_effect(simulator: Simulator, commit: CommitInfo) -> str:
+def _describe_effect(picker: Picker, commit: CommitInfo) -> str:
     verbs = {(True, False): "adds", (False, True): "deletes", (False, False): "changes"}
     if not commit.parents:
         return "changes nothing"
-    differing = simulator.differing(simulator.tree(commit.parents[0]), commit.tree)
+    differing = picker.diff_trees(picker.read_tree(commit.parents[0]), commit.tree)
     effects = [f"{verbs[old is None, new is None]} {path}" for path, (old, new) in list(differing.items())[:5]]
     return ", ".join(effects) or "changes nothing"
 
 
-def _unknown(commit: str, why: str) -> OtherCommit:
+def _record_unknown(commit: str, why: str) -> OtherCommit:
     return OtherCommit(
         commit=commit,
         subject="",

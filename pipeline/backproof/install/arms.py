@@ -75,7 +75,7 @@ def _build_tree(ctx: Context, the_patch: Patch, arm: Arm) -> Path:
         folder.mkdir(exist_ok=True)
         ctx.say(f"    building the arm {arm} with the target's pip")
         source = folder / f"{tree}.tree"
-        ctx.store.export(tree, source)
+        ctx.store.export_tree(tree, source)
         log = folder / f"{arm}.log"
         pip_build.build_tree(Path(ctx.settings.python), source, into, env=ctx.plan.install.env, log=log)
     return into

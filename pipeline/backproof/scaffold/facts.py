@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from backproof.history.path_filter import dropper
+from backproof.history.path_filter import make_path_filter
 
 if TYPE_CHECKING:
     from backproof.records.proof import OtherCommit
@@ -25,7 +25,7 @@ NOTES = (
     "/NEWS*",
     "/HISTORY*",
 )
-_is_test = dropper(("tests/", "test/", "test_*.py", "*_test.py"))
+_is_test = make_path_filter(("tests/", "test/", "test_*.py", "*_test.py"))
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -68,7 +68,7 @@ class Facts:
     def drops(self) -> tuple[str, ...]:
         """The conventions of release notes that the commits touch."""
         paths = {*self.touched, *self.files}
-        return tuple(note for note in NOTES if any(map(dropper((note,)), paths)))
+        return tuple(note for note in NOTES if any(map(make_path_filter((note,)), paths)))
 
     @property
     def tests(self) -> tuple[str, ...]:

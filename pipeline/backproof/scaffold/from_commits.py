@@ -26,24 +26,24 @@ def read_commits(repo: str, names: Sequence[str], branch: str) -> Facts:
         HostError: the repository is incomplete.
     """
     source = Source.open(repo)
-    tip = source.branch(branch)
+    tip = source.resolve_branch(branch)
     with tempfile.TemporaryDirectory(prefix="backproof-") as folder:
         store = Store.create(Path(folder) / "store.git", source)
         named = [_read_commit(store, source, name) for name in names]
         commits = tuple({commit.sha: commit for commit in named}.values())
-        paths = store.touched(commit.sha for commit in commits)
+        paths = store.list_touched_paths(commit.sha for commit in commits)
         return _build_facts(source, commits, paths, branch, _read_release(store, tip, paths))
 
 
 def _read_commit(store: Store, source: Source, name: str) -> CommitInfo:
-    sha = store.resolve(name)
+    sha = store.resolve_commit(name)
     if sha is None:
         raise PlanError(
             f"{name}: no such commit",
             why=f"{source.name} does not have it, or the short hash is ambiguous; names of branches are not taken here",
             next_step="give the full hash, or fetch it into that repository",
         )
-    info = store.commit(sha)
+    info = store.read_commit(sha)
     if len(info.parents) > 1:
         raise PlanError(
             f"{name}: this is a merge commit",
@@ -56,7 +56,7 @@ def _read_commit(store: Store, source: Source, name: str) -> CommitInfo:
 
 def _require_parent(store: Store, info: CommitInfo) -> None:
     """Refuse a commit without its parent: it would seem to add every file."""
-    if info.sha in store.boundary() or not all(map(store.has, info.parents)):
+    if info.sha in store.read_boundary() or not all(map(store.has_object, info.parents)):
         raise HostError(
             f"{info.sha[:12]}: its parent is not in the repository",
             why="the clone is shallow or incomplete, so the change of this commit is unknown",
@@ -67,7 +67,7 @@ def _require_parent(store: Store, info: CommitInfo) -> None:
 def _read_release(store: Store, tip: str, paths: Sequence[str]) -> Release:
     def read(path: str) -> str | None:
         # One more than is read of a file: a longer one is then known to be longer.
-        shown = store.git("cat-file", "blob", f"{tip}:{path}", keep=4 * LONGEST + 4)
+        shown = store.run_git("cat-file", "blob", f"{tip}:{path}", keep=4 * LONGEST + 4)
         return shown.text if shown.code == 0 else None
 
     return read_release(read, paths)

@@ -40,31 +40,34 @@ def run(ctx: Context) -> StageResult:
     head = picked.head
     for fixup in ctx.plan.fixup:
         ctx.say(f"fix-up {fixup.id}")
-        landed.append(_land(ctx, store, fixup, head))
+        landed.append(_land_fixup(ctx, store, fixup, head))
         head = landed[-1].landed or head
     record = FixupRecord(
-        head=head, head_tree=store.tree(head), fixups=tuple(landed), changes=store.changes(picked.base, head)
+        head=head,
+        head_tree=store.read_tree_id(head),
+        fixups=tuple(landed),
+        changes=store.list_changes(picked.base, head),
     )
     store.set_ref("fixed", head)
-    return _result(ctx, store, picked, record)
+    return _make_result(ctx, store, picked, record)
 
 
-def _land(ctx: Context, store: Store, fixup: Fixup, head: str) -> LandedFixup:
-    before = store.tree(head)
+def _land_fixup(ctx: Context, store: Store, fixup: Fixup, head: str) -> LandedFixup:
+    before = store.read_tree_id(head)
     tree = apply_fixup(store, before, ctx.kit / fixup.file)
     if tree == before:
         return LandedFixup(id=fixup.id, reason=fixup.reason, outcome="already-there", landed=None, files=())
     message = f"fix-up: {fixup.id}\n\n{fixup.reason.strip()}\n\nBackproof-Fixup: {fixup.id}\n"
     landed = write_commit(store, message, tree=tree, parent=head, signoff=ctx.settings.signoff)
-    files = tuple(change.path for change in store.changes(before, tree))
+    files = tuple(change.path for change in store.list_changes(before, tree))
     return LandedFixup(id=fixup.id, reason=fixup.reason, outcome="applied", landed=landed, files=files)
 
 
-def _result(ctx: Context, store: Store, picked: PickRecord, record: FixupRecord) -> StageResult:
+def _make_result(ctx: Context, store: Store, picked: PickRecord, record: FixupRecord) -> StageResult:
     command = "; ".join(f"fix-up {each.id}" for each in record.fixups) or "no fix-ups in the plan"
     evidence = [ctx.keep_record(record, claim="what became of each fix-up", command=command)]
     mails = ctx.ledger.folder / NAME / PATCH_FILE
-    mails.write_bytes(store.patch(picked.base, record.head))
+    mails.write_bytes(store.format_patch(picked.base, record.head))
     evidence.append(
         ctx.ledger.register_evidence(
             mails,

@@ -9,9 +9,9 @@ from backproof.core.errors import HostError, PlanError
 from backproof.core.model import Evidence, Finding, Outcome, Record, StageRole
 from backproof.core.plural import format_count
 from backproof.history.branches import find_reconstruction, read_reconstructed
-from backproof.history.path_filter import dropper
-from backproof.history.picks import Simulation, Simulator
-from backproof.history.unpicked import explain_others
+from backproof.history.path_filter import make_path_filter
+from backproof.history.picks import Picker, PickResult
+from backproof.history.unpicked import explain_unpicked
 from backproof.records.picks import ConflictRecord, PickOutcome
 from backproof.records.proof import UPSTREAM_FILE, PickedCommit, PickRecord, StageResult
 
@@ -34,9 +34,9 @@ def inputs(ctx: Context) -> Mapping[str, Any]:
     store = Store.create(ctx.ledger.store, source)
     return {
         "pick": ctx.plan.pick.model_dump(mode="json"),
-        "base": source.branch(ctx.settings.branch),
-        "commits": [_resolve(ctx, store, source, name)[0] for name in ctx.plan.pick.commits],
-        "pull": source.pull_head(ctx.plan.upstream.pull),
+        "base": source.resolve_branch(ctx.settings.branch),
+        "commits": [_resolve_commit(ctx, store, source, name)[0] for name in ctx.plan.pick.commits],
+        "pull": source.find_pull_head(ctx.plan.upstream.pull),
         "signoff": ctx.settings.signoff,
     }
 
@@ -44,33 +44,33 @@ def inputs(ctx: Context) -> Mapping[str, Any]:
 def run(ctx: Context) -> StageResult:
     source = Source.open(ctx.settings.repo, pull=ctx.plan.upstream.pull)
     store = Store.create(ctx.ledger.store, source)
-    base = source.branch(ctx.settings.branch)
+    base = source.resolve_branch(ctx.settings.branch)
     ctx.say(f"{ctx.settings.branch} is at {base[:12]}")
-    wanted = [(name, *_resolve(ctx, store, source, name)) for name in ctx.plan.pick.commits]
-    with Simulator(store, say=ctx.say) as simulator:
-        picked, last, head = _pick_all(ctx, simulator, wanted, base)
-        tree = simulator.tree(head)
-        stopped = last.landing is PickOutcome.CONFLICT
-        others = () if stopped else explain_others(ctx.plan, simulator, source, base=base, tree=tree, picked=picked)
+    wanted = [(name, *_resolve_commit(ctx, store, source, name)) for name in ctx.plan.pick.commits]
+    with Picker(store, say=ctx.say) as picker:
+        picked, last, head = _pick_all(ctx, picker, wanted, base)
+        tree = picker.read_tree(head)
+        stopped = last.outcome is PickOutcome.CONFLICT
+        others = () if stopped else explain_unpicked(ctx.plan, picker, source, base=base, tree=tree, picked=picked)
     record = PickRecord(
         branch=ctx.settings.branch,
         base=base,
-        base_tree=store.tree(base),
+        base_tree=store.read_tree_id(base),
         head=head,
         head_tree=tree,
         commits=tuple(picked),
-        changes=store.changes(base, head),
-        conflicts=tuple(ConflictRecord(path=clash.path, kind=clash.kind) for clash in last.real),
+        changes=store.list_changes(base, head),
+        conflicts=tuple(ConflictRecord(path=conflict.path, kind=conflict.kind) for conflict in last.real_conflicts),
         others=others,
     )
-    return _result(ctx, store, record, last)
+    return _make_result(ctx, store, record, last)
 
 
-def _resolve(ctx: Context, store: Store, source: Source, name: str) -> tuple[CommitInfo, bool]:
+def _resolve_commit(ctx: Context, store: Store, source: Source, name: str) -> tuple[CommitInfo, bool]:
     """The commit that the plan names, and whether the repository says that it is a reconstruction."""
     pull = ctx.plan.upstream.pull
-    if sha := store.resolve(name) or find_reconstruction(store, source, pull, name):
-        commit = store.commit(sha)
+    if sha := store.resolve_commit(name) or find_reconstruction(store, source, pull, name):
+        commit = store.read_commit(sha)
         return commit, bool(read_reconstructed(commit))
     raise PlanError(
         f"{source.name}: there is no commit {name}",
@@ -80,15 +80,15 @@ def _resolve(ctx: Context, store: Store, source: Source, name: str) -> tuple[Com
 
 
 def _pick_all(
-    ctx: Context, simulator: Simulator, wanted: list[tuple[str, CommitInfo, bool]], base: str
-) -> tuple[list[PickedCommit], Simulation, str]:
+    ctx: Context, picker: Picker, wanted: list[tuple[str, CommitInfo, bool]], base: str
+) -> tuple[list[PickedCommit], PickResult, str]:
     """Pick until one does not land; return what became of each, the last result, and the last commit of ours."""
-    drop = dropper(ctx.plan.pick.drop)
+    drop = make_path_filter(ctx.plan.pick.drop)
     picked: list[PickedCommit] = []
-    last, head = Simulation(landing=PickOutcome.EMPTY), base
+    last, head = PickResult(outcome=PickOutcome.EMPTY), base
     for name, commit, reconstructed in wanted:
         ctx.say(f"picking {name}: {commit.subject}")
-        last, landed = _pick_one(ctx, simulator, commit, head, drop)
+        last, landed = _pick_one(ctx, picker, commit, head, drop)
         picked.append(
             PickedCommit(
                 wanted=name,
@@ -96,7 +96,7 @@ def _pick_all(
                 landed=landed,
                 subject=commit.subject,
                 author=commit.author,
-                outcome=last.landing,
+                outcome=last.outcome,
                 dropped=last.dropped if last.tree else (),
                 reconstructed=reconstructed,
             )
@@ -107,27 +107,23 @@ def _pick_all(
     return picked, last, head
 
 
-def _pick_one(
-    ctx: Context, simulator: Simulator, commit: CommitInfo, head: str, drop: Drop
-) -> tuple[Simulation, str | None]:
+def _pick_one(ctx: Context, picker: Picker, commit: CommitInfo, head: str, drop: Drop) -> tuple[PickResult, str | None]:
     """Pick onto a commit of ours; return the result and the commit that it made, if any."""
     mainline = ctx.plan.pick.mainline if len(commit.parents) > 1 else None
-    pick = simulator.pick(commit.sha, simulator.tree(head), drop=drop, mainline=mainline)
-    if pick.landing is PickOutcome.UNKNOWN:
+    pick = picker.pick(commit.sha, picker.read_tree(head), drop=drop, mainline=mainline)
+    if pick.outcome is PickOutcome.UNKNOWN:
         raise HostError(
             f"{commit.sha[:12]}: this commit cannot be picked",
             why=pick.why,
             next_step="complete the clone (`git fetch --unshallow`, or `git fetch --deepen=50`) and run again",
         )
-    if pick.tree is None or pick.tree == simulator.tree(head):
+    if pick.tree is None or pick.tree == picker.read_tree(head):
         return pick, None
     signoff = ctx.settings.signoff
-    return pick, write_pick(
-        simulator.store, commit.sha, tree=pick.tree, parent=head, signoff=signoff, mainline=mainline
-    )
+    return pick, write_pick(picker.store, commit.sha, tree=pick.tree, parent=head, signoff=signoff, mainline=mainline)
 
 
-def _result(ctx: Context, store: Store, record: PickRecord, last: Simulation) -> StageResult:
+def _make_result(ctx: Context, store: Store, record: PickRecord, last: PickResult) -> StageResult:
     command = f"git cherry-pick -x {' '.join(commit.source[:12] for commit in record.commits)} on {record.base[:12]}"
     evidence = [ctx.keep_record(record, claim=f"what became of each picked commit on {record.branch}", command=command)]
     if record.conflicts:
@@ -136,12 +132,12 @@ def _result(ctx: Context, store: Store, record: PickRecord, last: Simulation) ->
             ctx.ledger.register_evidence(text, claim="the conflicting hunks, with the common base", command=command)
         )
     if record.commits[-1].outcome in {PickOutcome.CONFLICT, PickOutcome.MERGE_COMMIT}:
-        return _stopped(record, tuple(evidence))
+        return _report_stopped(record, tuple(evidence))
     store.set_ref("base", record.base)
     store.set_ref("pick", record.head)
     ctx.ledger.stage_folder(NAME)
     patch = ctx.ledger.folder / NAME / "pick.mbox"
-    patch.write_bytes(store.patch(record.base, record.head))
+    patch.write_bytes(store.format_patch(record.base, record.head))
     evidence.append(
         ctx.ledger.register_evidence(
             patch,
@@ -149,21 +145,21 @@ def _result(ctx: Context, store: Store, record: PickRecord, last: Simulation) ->
             command=f"git format-patch {record.base[:12]}..{record.head[:12]}",
         )
     )
-    return _landed(record, (*evidence, *_upstream(ctx, store, record)))
+    return _report_landed(record, (*evidence, *_keep_upstream(ctx, store, record)))
 
 
-def _show_conflicts(store: Store, record: PickRecord, last: Simulation) -> str:
+def _show_conflicts(store: Store, record: PickRecord, last: PickResult) -> str:
     """Return the files in conflict, with their markers, as a diff against what the branch has."""
-    text = store.diff(record.head_tree, str(last.marked), [clash.path for clash in last.real])
+    text = store.render_diff(record.head_tree, str(last.marked), [conflict.path for conflict in last.real_conflicts])
     ours, theirs = last.labels
     commit = record.commits[-1]
     return text.replace(ours, record.branch).replace(theirs, f"{commit.source[:12]} ({commit.subject})")
 
 
-def _upstream(ctx: Context, store: Store, record: PickRecord) -> tuple[Evidence, ...]:
+def _keep_upstream(ctx: Context, store: Store, record: PickRecord) -> tuple[Evidence, ...]:
     """The source commits as they are upstream, to lay beside what landed. A merge commit is no mail: it is left out."""
-    parents = {commit.source: store.commit(commit.source).parents for commit in record.commits}
-    mails = [store.patch(before[0], sha) for sha, before in parents.items() if len(before) == 1]
+    parents = {commit.source: store.read_commit(commit.source).parents for commit in record.commits}
+    mails = [store.format_patch(before[0], sha) for sha, before in parents.items() if len(before) == 1]
     if not mails:
         return ()
     file = ctx.ledger.folder / NAME / UPSTREAM_FILE
@@ -174,7 +170,7 @@ def _upstream(ctx: Context, store: Store, record: PickRecord) -> tuple[Evidence,
     )
 
 
-def _stopped(record: PickRecord, evidence: tuple[Evidence, ...]) -> StageResult:
+def _report_stopped(record: PickRecord, evidence: tuple[Evidence, ...]) -> StageResult:
     last = record.commits[-1]
     if last.outcome is PickOutcome.MERGE_COMMIT:
         sentence = f"{last.wanted} is a merge commit: say which parent is the main line with [pick] mainline, or pick its parts"
@@ -187,7 +183,7 @@ def _stopped(record: PickRecord, evidence: tuple[Evidence, ...]) -> StageResult:
     return StageResult(stage=NAME, outcome=Outcome.PERSON, sentence=sentence, evidence=evidence, findings=findings)
 
 
-def _landed(record: PickRecord, evidence: tuple[Evidence, ...]) -> StageResult:
+def _report_landed(record: PickRecord, evidence: tuple[Evidence, ...]) -> StageResult:
     parts = [
         f"{each.wanted} {each.outcome}" + (f" (without {', '.join(each.dropped)})" if each.dropped else "")
         for each in record.commits

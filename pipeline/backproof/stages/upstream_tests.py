@@ -85,7 +85,7 @@ def _export_tests(ctx: Context, wanted: UpstreamTests, root: Path) -> Path:
     whole = root.with_name("tree")
     for stale in (root, whole):
         shutil.rmtree(stale, ignore_errors=True)
-    ctx.store.export(fixed.head_tree, whole)
+    ctx.store.export_tree(fixed.head_tree, whole)
     for path in wanted.files:
         target = root / path
         target.parent.mkdir(parents=True, exist_ok=True)

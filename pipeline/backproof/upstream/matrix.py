@@ -59,7 +59,7 @@ def make_matrix(plan: Plan, repo: str, *, devices: tuple[str, ...] = (), labels:
             name=_make_slug(f"{branch.name}-{device}"),
             kit=plan.id,
             branch=branch.name,
-            sha=source.branch(branch.name),
+            sha=source.resolve_branch(branch.name),
             device=device,
             labels=DEVICES[device].HOSTED_RUNNER or labels or ("self-hosted", device),
         )

@@ -4,24 +4,24 @@ GitPython reads objects here, and its gitdb writes them. It does no more: it has
 patch ids or range-diff but by running git, and then with the caller's environment and configuration, which must not count.
 """
 
-from backproof.adapters.git.builder import Builder
+from backproof.adapters.git.builder import RepositoryBuilder
 from backproof.adapters.git.commits import write_commit, write_pick
 from backproof.adapters.git.merge_output import Merged
-from backproof.adapters.git.merging import Merge, Merger
+from backproof.adapters.git.merging import Merge, TreeMerger
 from backproof.adapters.git.objects import CommitInfo, Entry, Objects
 from backproof.adapters.git.source import Source
 from backproof.adapters.git.store import Store
 
 __all__ = [
-    "Builder",
     "CommitInfo",
     "Entry",
     "Merge",
     "Merged",
-    "Merger",
     "Objects",
+    "RepositoryBuilder",
     "Source",
     "Store",
+    "TreeMerger",
     "write_commit",
     "write_pick",
 ]

@@ -47,10 +47,10 @@ class AttributeFolders:
         parts = {tuple(path.split("/")[:depth]) for path in paths for depth in range(path.count("/") + 1)}
         for folder in sorted(parts):
             name = "/".join([*folder, FILE])
-            entry = self._objects.entry(tree, name)
+            entry = self._objects.find_entry(tree, name)
             # As git: a link is not followed. A folder named ".." is in no honest tree, and must not lead out of ours.
             if entry is not None and entry.mode in FILE_MODES and not {".", "..", ""} & set(folder):
-                yield name, self._objects.read(entry.oid, "blob")
+                yield name, self._objects.read_object(entry.oid, "blob")
 
     def _write(self, texts: Mapping[str, bytes]) -> Path:
         digest = hashlib.sha256(repr(sorted(texts.items())).encode()).hexdigest()[:16]

@@ -47,7 +47,7 @@ _SETTINGS = (
 )
 
 
-def environment(extra: Mapping[str, str] | None = None, *, own: bool = True) -> dict[str, str]:
+def git_environment(extra: Mapping[str, str] | None = None, *, own: bool = True) -> dict[str, str]:
     """The environment of a git command; `own` also shuts out the user's and the system's configuration."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith("GIT_") or _is_kept(name, own=own)}
     return {**kept, **_QUIET, **(_OWN if own else {}), **(extra or {})}
@@ -57,7 +57,7 @@ def _is_kept(name: str, *, own: bool) -> bool:
     return name in _KEEP or (not own and name.startswith("GIT_CONFIG"))
 
 
-def git(
+def run_git(
     *args: str,
     cwd: Path | None = None,
     settings: Sequence[str] = (),
@@ -68,11 +68,11 @@ def git(
     keep: int = proc.KEEP_BYTES,
 ) -> proc.Completed:
     """Run one git command and return what it did, whatever its code."""
-    argv = ["git", *_flags(settings), *args]
-    return proc.run_process(argv, cwd=cwd, env=environment(env, own=own), stdin=stdin, timeout=timeout, keep=keep)
+    argv = ["git", *_setting_flags(settings), *args]
+    return proc.run_process(argv, cwd=cwd, env=git_environment(env, own=own), stdin=stdin, timeout=timeout, keep=keep)
 
 
-def _flags(settings: Sequence[str]) -> list[str]:
+def _setting_flags(settings: Sequence[str]) -> list[str]:
     return [flag for setting in (*_SETTINGS, *settings) for flag in ("-c", setting)]
 
 
@@ -80,10 +80,10 @@ def checked(done: proc.Completed, what: str) -> proc.Completed:
     """The command worked, or HostError with what git said."""
     if done.code == proc.NOT_FOUND:
         raise HostError(what, why="there is no `git` on PATH", next_step="install git 2.31 or newer")
-    return done.require_success(what, next_step=_advice(done.error_text))
+    return done.require_success(what, next_step=_advise(done.error_text))
 
 
-def _advice(said: str) -> str:
+def _advise(said: str) -> str:
     if "No space left" in said:
         return "free some disk and run the same command again"
     if any(word in said for word in ("Could not resolve host", "unable to access", "Connection", "timed out")):

@@ -24,9 +24,9 @@ def write_commit(store: Store, message: str, *, tree: str, parent: str, signoff:
 
 
 def _write_commit(store: Store, tree: str, parent: str, *command: str, signoff: bool, stdin: bytes = b"") -> str:
-    empty = store.objects.synthetic(store.objects.write("tree", b""))
-    with store.worktree(empty) as worktree:
+    empty = store.objects.write_synthetic(store.objects.write_object("tree", b""))
+    with store.open_worktree(empty) as worktree:
         name, *rest = command
-        done = worktree.git(name, *(["--signoff"] if signoff else []), *rest, stdin=stdin)
+        done = worktree.run_git(name, *(["--signoff"] if signoff else []), *rest, stdin=stdin)
         checked(done, "the commit cannot be written")
-        return store.objects.transplant(worktree.read_head(), tree=tree, parent=parent)
+        return store.objects.transplant_commit(worktree.read_head(), tree=tree, parent=parent)

@@ -32,10 +32,10 @@ class Hunk:
     new: tuple[int, int]
 
 
-def log(store: Store, *revs: str, paths: Sequence[str] = (), options: Sequence[str] = ()) -> list[CommitInfo]:
+def read_log(store: Store, *revs: str, paths: Sequence[str] = (), options: Sequence[str] = ()) -> list[CommitInfo]:
     """Commits without merges, newest first."""
     done = checked(
-        store.git(
+        store.run_git(
             "log",
             "-z",
             "--no-merges",
@@ -49,10 +49,10 @@ def log(store: Store, *revs: str, paths: Sequence[str] = (), options: Sequence[s
     )
     tokens = done.stdout.decode("utf-8", "replace").split("\0")
     rows = zip(*(tokens[at :: len(_FIELDS)] for at in range(len(_FIELDS))), strict=False)
-    return [_commit(row) for row in rows if row[0].strip()]
+    return [_parse_commit(row) for row in rows if row[0].strip()]
 
 
-def _commit(row: tuple[str, ...]) -> CommitInfo:
+def _parse_commit(row: tuple[str, ...]) -> CommitInfo:
     sha, tree, parents, author, message = row
     return CommitInfo(
         sha=sha.strip(),
@@ -64,20 +64,20 @@ def _commit(row: tuple[str, ...]) -> CommitInfo:
     )
 
 
-def merge_base(store: Store, one: str, other: str) -> str | None:
+def find_merge_base(store: Store, one: str, other: str) -> str | None:
     """The newest common ancestor; None where there is none (or a shallow clone hides it)."""
-    done = store.git("merge-base", one, other)
+    done = store.run_git("merge-base", one, other)
     return done.text.strip() if done.code == 0 else None
 
 
 def is_ancestor(store: Store, one: str, other: str) -> bool:
-    return store.git("merge-base", "--is-ancestor", one, other).code == 0
+    return store.run_git("merge-base", "--is-ancestor", one, other).code == 0
 
 
-def touched(store: Store, *revs: str, paths: Sequence[str] = ()) -> dict[str, tuple[str, ...]]:
+def read_touched_paths(store: Store, *revs: str, paths: Sequence[str] = ()) -> dict[str, tuple[str, ...]]:
     """All paths that each commit changes; with `paths` only of the commits that change one of these."""
     options = ("-z", "--no-merges", "--no-renames", "--name-only", "--full-diff", "--full-history", "--format=%x01%H")
-    done = checked(store.git("log", *options, *revs, "--", *paths, keep=_KEEP), "history cannot be read")
+    done = checked(store.run_git("log", *options, *revs, "--", *paths, keep=_KEEP), "history cannot be read")
     found: dict[str, list[str]] = {}
     current: list[str] = []
     for token in done.stdout.decode("utf-8", "surrogateescape").split("\0"):
@@ -89,13 +89,13 @@ def touched(store: Store, *revs: str, paths: Sequence[str] = ()) -> dict[str, tu
     return {sha: tuple(paths) for sha, paths in found.items()}
 
 
-def blame(store: Store, rev: str, path: str, ranges: Iterable[tuple[int, int]], *, known: str) -> dict[int, str]:
+def blame_lines(store: Store, rev: str, path: str, ranges: Iterable[tuple[int, int]], *, known: str) -> dict[int, str]:
     """Which commit wrote each line of the ranges; lines that `known` already has are left out."""
     spans = [flag for first, last in ranges for flag in ("-L", f"{first},{last}")]
     if not spans:
         return {}
     done = checked(
-        store.git("blame", "--porcelain", *spans, rev, f"^{known}", "--", path, keep=_KEEP),
+        store.run_git("blame", "--porcelain", *spans, rev, f"^{known}", "--", path, keep=_KEEP),
         f"{path}: its history cannot be read",
     )
     writers: dict[int, str] = {}
@@ -110,22 +110,22 @@ def blame(store: Store, rev: str, path: str, ranges: Iterable[tuple[int, int]], 
     return {line: sha for line, sha in writers.items() if sha not in boundary}
 
 
-def patch_ids(store: Store, shas: Sequence[str]) -> dict[str, str]:
+def read_patch_ids(store: Store, shas: Sequence[str]) -> dict[str, str]:
     """The stable patch id of each commit that changes something."""
     if not shas:
         return {}
     names = "\n".join(shas).encode() + b"\n"
     shown = checked(
-        store.git("diff-tree", "--stdin", "--root", "-p", "--full-index", "--no-renames", stdin=names, keep=_KEEP),
+        store.run_git("diff-tree", "--stdin", "--root", "-p", "--full-index", "--no-renames", stdin=names, keep=_KEEP),
         "changes cannot be read",
     )
-    done = checked(store.git("patch-id", "--stable", stdin=shown.stdout, keep=_KEEP), "patch ids cannot be told")
+    done = checked(store.run_git("patch-id", "--stable", stdin=shown.stdout, keep=_KEEP), "patch ids cannot be told")
     return {commit: patch for patch, commit in (line.split() for line in done.text.splitlines())}
 
 
-def hunks(store: Store, old: str, new: str) -> list[Hunk]:
+def diff_blobs(store: Store, old: str, new: str) -> list[Hunk]:
     """Where two blobs differ."""
-    done = store.git("diff", "--unified=0", "--text", "--no-ext-diff", "--no-textconv", old, new, keep=_KEEP)
+    done = store.run_git("diff", "--unified=0", "--text", "--no-ext-diff", "--no-textconv", old, new, keep=_KEEP)
     text = checked(done, "two files cannot be compared").stdout.decode("latin-1")
     return [
         Hunk(old=(int(a), int(b or 1)), new=(int(c), int(d or 1)))
@@ -133,8 +133,8 @@ def hunks(store: Store, old: str, new: str) -> list[Hunk]:
     ]
 
 
-def range_diff(store: Store, one: str, other: str) -> str:
+def render_range_diff(store: Store, one: str, other: str) -> str:
     """Two ranges of commits beside each other, for people."""
     # The default of 60 takes a small edited commit for two unrelated ones.
-    done = store.git("range-diff", "--creation-factor=100", "--no-notes", "--no-color", one, other)
+    done = store.run_git("range-diff", "--creation-factor=100", "--no-notes", "--no-color", one, other)
     return checked(done, "the commits cannot be compared").stdout.decode("utf-8", "replace")

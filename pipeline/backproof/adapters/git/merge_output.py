@@ -31,7 +31,7 @@ class Merged:
     failure: str = ""
 
 
-def failed(why: str) -> Merged:
+def failed_merge(why: str) -> Merged:
     """Return the result of a merge that git could not do."""
     return Merged(tree=None, unmerged={}, failure=why.strip() or "git did not say why")
 

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from backproof.adapters.git.attributes import AttributeFolders
-from backproof.adapters.git.command import checked, git
-from backproof.adapters.git.merge_output import Merged, failed, parse_batch, parse_single
+from backproof.adapters.git.command import checked, run_git
+from backproof.adapters.git.merge_output import Merged, failed_merge, parse_batch, parse_single
 from backproof.adapters.git.old_merging import merge_in_worktree
 
 if TYPE_CHECKING:
@@ -45,12 +45,12 @@ def read_version() -> tuple[int, ...]:
 
 @functools.cache
 def _read_version(_program: str | None) -> tuple[int, ...]:
-    text = checked(git("--version"), "git does not say its version").text
+    text = checked(run_git("--version"), "git does not say its version").text
     numbers = re.search(r"(\d+)\.(\d+)(?:\.(\d+))?", text)
     return tuple(int(number or 0) for number in numbers.groups()) if numbers else (0, 0, 0)
 
 
-class Merger:
+class TreeMerger:
     """Merges trees of one store."""
 
     def __init__(self, store: Store, *, say: Callable[[str], None]) -> None:
@@ -59,7 +59,7 @@ class Merger:
         self._say = say
         self._warned = False
 
-    def merge(self, merges: Sequence[Merge]) -> list[Merged]:
+    def merge_trees(self, merges: Sequence[Merge]) -> list[Merged]:
         """Return one result for each merge, in order. An object that is missing is a failure, never a conflict."""
         if read_version() < _IN_MEMORY:
             self._warn_once()
@@ -79,8 +79,8 @@ class Merger:
     def write_commits(self, merge: Merge) -> tuple[str, str]:
         """Return the commits of ours whose merge is this one: the release's side and the change's."""
         objects = self._store.objects
-        base = objects.synthetic(merge.base)
-        return objects.synthetic(merge.ours, base), objects.synthetic(merge.theirs, base)
+        base = objects.write_synthetic(merge.base)
+        return objects.write_synthetic(merge.ours, base), objects.write_synthetic(merge.theirs, base)
 
     def _merge_all(self, merges: Sequence[Merge], attributes: Path | None = None) -> list[Merged]:
         lines = ["{} {}\n".format(*self.write_commits(merge)) for merge in merges]
@@ -89,21 +89,21 @@ class Merger:
         results: list[Merged] = []
         while len(results) < len(lines):
             rest = "".join(lines[len(results) :]).encode()
-            done = self._run(("--stdin",), attributes, rest)
+            done = self._run_merge_tree(("--stdin",), attributes, rest)
             results += parse_batch(done.stdout)
             if len(results) < len(lines):
-                results.append(failed(done.error_text))
+                results.append(failed_merge(done.error_text))
         return results
 
     def _merge_single(self, line: str, attributes: Path | None) -> Merged:
-        done = self._run(("-z", *line.split()), attributes, b"")
-        return parse_single(done.stdout, clean=done.code == 0) if done.code in {0, 1} else failed(done.error_text)
+        done = self._run_merge_tree(("-z", *line.split()), attributes, b"")
+        return parse_single(done.stdout, clean=done.code == 0) if done.code in {0, 1} else failed_merge(done.error_text)
 
-    def _run(self, args: tuple[str, ...], attributes: Path | None, stdin: bytes) -> Completed:
+    def _run_merge_tree(self, args: tuple[str, ...], attributes: Path | None, stdin: bytes) -> Completed:
         place = [] if attributes is None else [f"--work-tree={attributes}"]
         options = ("--write-tree", "--messages", "--allow-unrelated-histories")
         command = (f"--git-dir={self._store.folder.absolute()}", *place, "merge-tree", *options, *args)
-        return git(*command, cwd=attributes, stdin=stdin, keep=_KEEP)
+        return run_git(*command, cwd=attributes, stdin=stdin, keep=_KEEP)
 
     def _warn_once(self) -> None:
         if not self._warned:

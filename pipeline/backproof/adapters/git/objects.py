@@ -67,7 +67,7 @@ class Objects:
     def close(self) -> None:
         self._git.clear_cache()
 
-    def find(self, oid: str) -> tuple[str, bytes] | None:
+    def find_object(self, oid: str) -> tuple[str, bytes] | None:
         """Return the kind and the bytes of an object; None where the store does not have it whole."""
         if not _OID.fullmatch(oid):
             return None
@@ -81,48 +81,48 @@ class Objects:
                 return os.fsdecode(kind), data
         return None
 
-    def read(self, oid: str, kind: str) -> bytes:
+    def read_object(self, oid: str, kind: str) -> bytes:
         """Return the bytes of an object of that kind.
 
         Raises:
             HostError: it is missing, damaged or of another kind.
         """
-        found = self.find(oid)
+        found = self.find_object(oid)
         if found is None or found[0] != kind:
-            raise _unreadable(oid)
+            raise _unreadable_error(oid)
         return found[1]
 
-    def commit(self, sha: str) -> CommitInfo:
+    def read_commit(self, sha: str) -> CommitInfo:
         """Read a commit.
 
         Raises:
             HostError: it is missing, damaged or no commit.
         """
-        return _parse_commit(sha, self.read(sha, "commit"))
+        return _parse_commit(sha, self.read_object(sha, "commit"))
 
-    def tree(self, oid: str) -> dict[str, Entry]:
+    def read_tree(self, oid: str) -> dict[str, Entry]:
         """Return one level of a tree, by name."""
         if oid not in self._trees:
-            self._trees[oid] = _parse_tree(self.read(oid, "tree"))
+            self._trees[oid] = _parse_tree(self.read_object(oid, "tree"))
         return self._trees[oid]
 
-    def entry(self, tree: str, path: str) -> Entry | None:
+    def find_entry(self, tree: str, path: str) -> Entry | None:
         """Return what a tree has at a path."""
         entry: Entry | None = Entry(mode=TREE_MODE, oid=tree)
         for part in path.split("/"):
             if entry is None or entry.mode != TREE_MODE:
                 return None
-            entry = self.tree(entry.oid).get(part)
+            entry = self.read_tree(entry.oid).get(part)
         return entry
 
-    def file(self, tree: str, path: str) -> bytes | None:
+    def read_file(self, tree: str, path: str) -> bytes | None:
         """Return the bytes of a file of a tree; None where there is no such file (or it is a submodule)."""
-        entry = self.entry(tree, path)
-        return None if entry is None or entry.mode in {TREE_MODE, LINK_MODE} else self.read(entry.oid, "blob")
+        entry = self.find_entry(tree, path)
+        return None if entry is None or entry.mode in {TREE_MODE, LINK_MODE} else self.read_object(entry.oid, "blob")
 
-    def edited(self, tree: str | None, changes: Mapping[str, Entry | None]) -> str:
+    def edit_tree(self, tree: str | None, changes: Mapping[str, Entry | None]) -> str:
         """Write a tree with some paths set to other entries (None: absent). Folders that become empty go, as in git."""
-        entries = dict(self.tree(tree)) if tree else {}
+        entries = dict(self.read_tree(tree)) if tree else {}
         below: dict[str, dict[str, Entry | None]] = {}
         for path, entry in changes.items():
             first, _, rest = path.partition("/")
@@ -132,24 +132,24 @@ class Objects:
                 _set_entry(entries, first, entry)
         for name, inner in below.items():
             old = entries.get(name)
-            made = self.edited(old.oid if old and old.mode == TREE_MODE else None, inner)
-            if self.tree(made):
+            made = self.edit_tree(old.oid if old and old.mode == TREE_MODE else None, inner)
+            if self.read_tree(made):
                 entries[name] = Entry(mode=TREE_MODE, oid=made)
             elif old and old.mode == TREE_MODE:
                 del entries[name]
-        return self.write("tree", _render_tree(entries))
+        return self.write_object("tree", _render_tree(entries))
 
-    def synthetic(self, tree: str, *parents: str) -> str:
+    def write_synthetic(self, tree: str, *parents: str) -> str:
         """Write a commit of ours with that tree: what git needs to merge trees."""
         lines = [f"tree {tree}", *(f"parent {parent}" for parent in parents), f"author {_WHO}", f"committer {_WHO}"]
-        return self.write("commit", "\n".join([*lines, "", "simulated", ""]).encode())
+        return self.write_object("commit", "\n".join([*lines, "", "simulated", ""]).encode())
 
-    def transplant(self, sha: str, *, tree: str, parent: str) -> str:
+    def transplant_commit(self, sha: str, *, tree: str, parent: str) -> str:
         """Write a commit again with another tree and one parent; its other bytes stay."""
-        _, author, rest = self.read(sha, "commit").partition(b"\nauthor ")
-        return self.write("commit", f"tree {tree}\nparent {parent}".encode() + author + rest)
+        _, author, rest = self.read_object(sha, "commit").partition(b"\nauthor ")
+        return self.write_object("commit", f"tree {tree}\nparent {parent}".encode() + author + rest)
 
-    def write(self, kind: str, data: bytes) -> str:
+    def write_object(self, kind: str, data: bytes) -> str:
         """Store an object of ours; the user's repository is only borrowed from."""
         oid = self._written.get((kind, data))
         if oid is None:
@@ -212,7 +212,7 @@ def _render_tree(entries: Mapping[str, Entry]) -> bytes:
     return b"".join(entry.mode.encode() + b" " + name + b"\0" + bytes.fromhex(entry.oid) for name, entry in rows)
 
 
-def _unreadable(oid: str) -> HostError:
+def _unreadable_error(oid: str) -> HostError:
     return HostError(
         f"{oid}: this object cannot be read",
         why="the repository does not have it (a shallow or partial clone), or it is damaged",

@@ -10,7 +10,7 @@ from pathlib import Path
 from filelock import FileLock
 from platformdirs import user_cache_path
 
-from backproof.adapters.git.command import checked, git
+from backproof.adapters.git.command import checked, run_git
 from backproof.core.errors import HostError, PlanError
 from backproof.core.redaction import redact
 
@@ -31,8 +31,8 @@ class Source:
             PlanError: the path is no git repository.
             HostError: the URL cannot be fetched.
         """
-        git_dir = _git_dir(Path(repo).expanduser()) if _is_path(repo) else _mirror(repo, pull)
-        return cls(name=redact(repo), git_dir=git_dir, refs=_refs(git_dir))
+        git_dir = _find_git_dir(Path(repo).expanduser()) if _is_path(repo) else _update_mirror(repo, pull)
+        return cls(name=redact(repo), git_dir=git_dir, refs=_list_refs(git_dir))
 
     @property
     def objects(self) -> Path:
@@ -51,10 +51,10 @@ class Source:
         """
         if not _is_path(self.name):
             return {"": self.name}
-        found = _remotes(self.git_dir)
+        found = _read_remotes(self.git_dir)
         return {name: found[name] for name in ("upstream", "origin", *sorted(found)) if name in found}
 
-    def branch(self, name: str) -> str:
+    def resolve_branch(self, name: str) -> str:
         """The commit that a branch points at; local branches win over remote ones.
 
         Raises:
@@ -69,15 +69,15 @@ class Source:
         wanted += [ref for ref in self.refs if ref.startswith("refs/remotes/") and ref.split("/", 3)[3:] == [name]]
         found = next((self.refs[ref] for ref in wanted if ref in self.refs), None)
         if found is None:
-            raise self._no_branch(name)
+            raise self._missing_branch_error(name)
         return found
 
-    def pull_head(self, pull: int | None) -> str | None:
+    def find_pull_head(self, pull: int | None) -> str | None:
         """The head of a pull request, where the repository has it."""
         names = [f"refs/pull/{pull}/head", f"refs/remotes/origin/pull/{pull}/head", f"refs/remotes/origin/pr/{pull}"]
         return next((self.refs[ref] for ref in names if ref in self.refs), None)
 
-    def _no_branch(self, name: str) -> PlanError:
+    def _missing_branch_error(self, name: str) -> PlanError:
         branches = sorted({ref.split("/", 2)[2] for ref in self.refs if ref.startswith("refs/heads/")})
         close = difflib.get_close_matches(name, branches, n=1)
         hint = f"did you mean {close[0]!r}?" if close else f"it has {', '.join(branches[:8]) or 'no branches'}"
@@ -92,10 +92,10 @@ def _is_path(repo: str) -> bool:
     return "://" not in repo and not (":" in repo.split("/", 1)[0] and not Path(repo).exists())
 
 
-def _git_dir(path: Path) -> Path:
+def _find_git_dir(path: Path) -> Path:
     # Only the command line may trust a folder of another owner, as in a container; nothing of it is run.
     trusted = ("safe.directory=*",)
-    done = git("-C", str(path), "rev-parse", "--path-format=absolute", "--git-common-dir", settings=trusted)
+    done = run_git("-C", str(path), "rev-parse", "--path-format=absolute", "--git-common-dir", settings=trusted)
     if done.code != 0:
         raise PlanError(
             f"{path}: this is not a git repository",
@@ -105,9 +105,9 @@ def _git_dir(path: Path) -> Path:
     return Path(done.text.strip())
 
 
-def _refs(git_dir: Path) -> dict[str, str]:
+def _list_refs(git_dir: Path) -> dict[str, str]:
     # Not for-each-ref: to peel, it opens every object, which takes 0.2 s where packed-refs already says it.
-    listing = git(f"--git-dir={git_dir}", "show-ref", "--dereference", settings=("safe.directory=*",), keep=1 << 30)
+    listing = run_git(f"--git-dir={git_dir}", "show-ref", "--dereference", settings=("safe.directory=*",), keep=1 << 30)
     if listing.code != 0 and listing.stderr:
         checked(listing, f"{git_dir}: its refs cannot be listed")
     # Code 1 and no word: a repository without refs. A peeled tag comes behind its own line and replaces it.
@@ -115,14 +115,14 @@ def _refs(git_dir: Path) -> dict[str, str]:
     return {name.removesuffix("^{}"): sha for sha, name in rows}
 
 
-def _remotes(git_dir: Path) -> dict[str, str]:
+def _read_remotes(git_dir: Path) -> dict[str, str]:
     """Of the repository's own file alone: with --file, git follows no include."""
-    listing = git("config", "--file", str(git_dir / "config"), "--null", "--get-regexp", r"^remote\..*\.url$")
+    listing = run_git("config", "--file", str(git_dir / "config"), "--null", "--get-regexp", r"^remote\..*\.url$")
     rows = (each.partition("\n") for each in listing.text.split("\0") if each)
     return {key.removeprefix("remote.").removesuffix(".url"): redact(url) for key, _, url in rows}
 
 
-def _mirror(url: str, pull: int | None) -> Path:
+def _update_mirror(url: str, pull: int | None) -> Path:
     """A bare mirror of ours, kept between runs: the first fetch takes minutes, later ones seconds."""
     if url.startswith("-") or url.lower().startswith("ext::"):
         raise PlanError(
@@ -132,17 +132,17 @@ def _mirror(url: str, pull: int | None) -> Path:
     folder.parent.mkdir(parents=True, exist_ok=True)
     with FileLock(f"{folder}.lock"):
         if not (folder / "HEAD").exists():
-            checked(git("init", "--quiet", "--bare", str(folder)), f"{folder}: cannot be created")
+            checked(run_git("init", "--quiet", "--bare", str(folder)), f"{folder}: cannot be created")
         specs = ["+refs/heads/*:refs/heads/*"]
-        _fetch(folder, url, specs)
+        _fetch_refs(folder, url, specs)
         if pull is not None:
             _fetch_optional(folder, url, f"+refs/pull/{pull}/head:refs/pull/{pull}/head")
     return folder
 
 
-def _fetch(folder: Path, url: str, specs: list[str]) -> None:
+def _fetch_refs(folder: Path, url: str, specs: list[str]) -> None:
     # The user's own configuration counts here: it holds proxies and credential helpers.
-    done = git(
+    done = run_git(
         f"--git-dir={folder}",
         "fetch",
         "--quiet",
@@ -158,7 +158,7 @@ def _fetch(folder: Path, url: str, specs: list[str]) -> None:
 
 
 def _fetch_optional(folder: Path, url: str, spec: str) -> None:
-    done = git(
+    done = run_git(
         f"--git-dir={folder}",
         "fetch",
         "--quiet",

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from backproof.adapters import proc
-from backproof.adapters.git.command import checked, git
+from backproof.adapters.git.command import checked, run_git
 from backproof.adapters.git.objects import Objects
 from backproof.adapters.git.worktree import Worktree
 from backproof.records.proof import FileChange
@@ -29,12 +29,12 @@ def _is_whole(folder: Path) -> bool:
     return all((folder / each).exists() for each in ("HEAD", "config", "objects/info", "refs"))
 
 
-def _init(folder: Path) -> None:
+def _create_store(folder: Path) -> None:
     """Made aside and moved into place: an init that a full disk or a kill cuts leaves half a store, which git refuses."""
     aside = folder.with_name(f"{folder.name}.new")
     for each in (aside, folder):
         shutil.rmtree(each, ignore_errors=True)
-    checked(git("init", "--quiet", "--bare", str(aside)), f"{folder}: our object store cannot be created")
+    checked(run_git("init", "--quiet", "--bare", str(aside)), f"{folder}: our object store cannot be created")
     aside.rename(folder)
 
 
@@ -48,7 +48,7 @@ class Store:
     def create(cls, folder: Path, source: Source) -> Store:
         """Make (or re-open) the store and point it at the source's objects."""
         if not _is_whole(folder):
-            _init(folder)
+            _create_store(folder)
         (folder / "objects" / "info" / "alternates").write_text(f"{source.objects}\n", encoding="utf-8")
         # Without it git takes the cut commits' parents for lost objects instead of a shallow boundary.
         (folder / "shallow").unlink(missing_ok=True)
@@ -65,101 +65,103 @@ class Store:
         """What the store holds, read and written without a process for each question."""
         return Objects(self.folder)
 
-    def git(
+    def run_git(
         self, *args: str, stdin: bytes = b"", env: dict[str, str] | None = None, keep: int = proc.KEEP_BYTES
     ) -> proc.Completed:
-        return git(f"--git-dir={self.folder}", *args, stdin=stdin, env=env, keep=keep)
+        return run_git(f"--git-dir={self.folder}", *args, stdin=stdin, env=env, keep=keep)
 
-    def resolve(self, name: str) -> str | None:
+    def resolve_commit(self, name: str) -> str | None:
         """The full hash of a commit, or None where the store does not have it (or the short name is ambiguous)."""
-        done = self.git("rev-parse", "--quiet", "--verify", "--end-of-options", f"{name}^{{commit}}")
+        done = self.run_git("rev-parse", "--quiet", "--verify", "--end-of-options", f"{name}^{{commit}}")
         return done.text.strip() if done.code == 0 else None
 
-    def commit(self, sha: str) -> CommitInfo:
+    def read_commit(self, sha: str) -> CommitInfo:
         """Read a commit.
 
         Raises:
             HostError: the object is missing or damaged.
         """
-        return self.objects.commit(sha)
+        return self.objects.read_commit(sha)
 
-    def has(self, sha: str) -> bool:
-        return self.git("cat-file", "-e", sha).code == 0
+    def has_object(self, sha: str) -> bool:
+        return self.run_git("cat-file", "-e", sha).code == 0
 
-    def boundary(self) -> frozenset[str]:
+    def read_boundary(self) -> frozenset[str]:
         """Commits whose parents a shallow clone hides: git takes them for roots, so their change cannot be told."""
         path = self.folder / "shallow"
         return frozenset(path.read_text(encoding="ascii").split()) if path.exists() else frozenset()
 
-    def blob(self, oid: str) -> bytes:
+    def read_blob(self, oid: str) -> bytes:
         """The bytes of a blob (whole: source files are small)."""
-        return self.objects.read(oid, "blob")
+        return self.objects.read_object(oid, "blob")
 
-    def tree(self, rev: str) -> str:
+    def read_tree_id(self, rev: str) -> str:
         return checked(
-            self.git("rev-parse", "--verify", "--end-of-options", f"{rev}^{{tree}}"), f"{rev}: has no tree"
+            self.run_git("rev-parse", "--verify", "--end-of-options", f"{rev}^{{tree}}"), f"{rev}: has no tree"
         ).text.strip()
 
-    def changes(self, before: str, after: str) -> tuple[FileChange, ...]:
+    def list_changes(self, before: str, after: str) -> tuple[FileChange, ...]:
         """What differs between two trees, path by path, renames shown as delete and add."""
         done = checked(
-            self.git("diff-tree", "-r", "-z", "--no-renames", "--full-index", "--raw", before, after),
+            self.run_git("diff-tree", "-r", "-z", "--no-renames", "--full-index", "--raw", before, after),
             "two trees cannot be compared",
         )
         parts = done.stdout.decode("utf-8", "surrogateescape").split("\0")
-        return tuple(_change(head, path) for head, path in zip(parts[0::2], parts[1::2], strict=False) if head)
+        return tuple(_parse_change(head, path) for head, path in zip(parts[0::2], parts[1::2], strict=False) if head)
 
-    def diff(self, before: str, after: str, paths: Iterable[str]) -> str:
+    def render_diff(self, before: str, after: str, paths: Iterable[str]) -> str:
         """Return how some paths differ between two trees, for people."""
         done = checked(
-            self.git("diff-tree", "-p", "--no-renames", "--full-index", before, after, "--", *paths),
+            self.run_git("diff-tree", "-p", "--no-renames", "--full-index", before, after, "--", *paths),
             "two trees cannot be compared",
         )
         return done.stdout.decode("utf-8", "replace")
 
-    def touched(self, commits: Iterable[str]) -> tuple[str, ...]:
+    def list_touched_paths(self, commits: Iterable[str]) -> tuple[str, ...]:
         """Return every path that these commits change, against each of their parents."""
         paths: dict[str, None] = {}
         for sha in commits:
             done = checked(
-                self.git("diff-tree", "-r", "-z", "-m", "--root", "--no-renames", "--name-only", "--no-commit-id", sha),
+                self.run_git(
+                    "diff-tree", "-r", "-z", "-m", "--root", "--no-renames", "--name-only", "--no-commit-id", sha
+                ),
                 f"{sha}: its paths cannot be read",
             )
             paths |= dict.fromkeys(filter(None, done.stdout.decode("utf-8", "surrogateescape").split("\0")))
         return tuple(paths)
 
-    def commits_between(self, base: str, head: str) -> tuple[str, ...]:
+    def list_commits(self, base: str, head: str) -> tuple[str, ...]:
         """Commits on `head` and not on `base`, oldest first, merges left out."""
         done = checked(
-            self.git("rev-list", "--reverse", "--topo-order", "--no-merges", f"{base}..{head}"),
+            self.run_git("rev-list", "--reverse", "--topo-order", "--no-merges", f"{base}..{head}"),
             "history cannot be walked",
         )
         return tuple(done.text.split())
 
     def set_ref(self, name: str, sha: str) -> None:
-        checked(self.git("update-ref", f"refs/backproof/{name}", sha), f"refs/backproof/{name} cannot be set")
+        checked(self.run_git("update-ref", f"refs/backproof/{name}", sha), f"refs/backproof/{name} cannot be set")
 
-    def patch(self, base: str, head: str) -> bytes:
+    def format_patch(self, base: str, head: str) -> bytes:
         """The commits as mails, ready for `git am`."""
         done = checked(
-            self.git("format-patch", "--stdout", "--full-index", "--no-signature", f"{base}..{head}"),
+            self.run_git("format-patch", "--stdout", "--full-index", "--no-signature", f"{base}..{head}"),
             "the patch cannot be written",
         )
         return done.stdout
 
-    def export(self, tree: str, folder: Path) -> None:
+    def export_tree(self, tree: str, folder: Path) -> None:
         """Write all files of a tree into a folder."""
         folder.mkdir(parents=True, exist_ok=True)
         env = {"GIT_INDEX_FILE": str(folder.with_name(f".{folder.name}.index"))}
-        checked(self.git("read-tree", tree, env=env), "the tree cannot be read")
+        checked(self.run_git("read-tree", tree, env=env), "the tree cannot be read")
         checked(
-            self.git("--work-tree", str(folder), "checkout-index", "--all", "--force", env=env),
+            self.run_git("--work-tree", str(folder), "checkout-index", "--all", "--force", env=env),
             f"{folder}: the tree cannot be written",
         )
         Path(env["GIT_INDEX_FILE"]).unlink(missing_ok=True)
 
     @contextmanager
-    def worktree(self, rev: str, *, only: str | None = None) -> Iterator[Worktree]:
+    def open_worktree(self, rev: str, *, only: str | None = None) -> Iterator[Worktree]:
         """Open a detached worktree of ours for the time of the block.
 
         It gets a name of its own: after a kill, git may still be writing the files of the one before. With `only`, a
@@ -168,7 +170,9 @@ class Store:
         self._drop_worktrees()
         folder = self.folder / f"{_WORKTREE}{secrets.token_hex(4)}"
         part = [] if only is None else ["--no-checkout"]
-        checked(self.git("worktree", "add", "--quiet", *part, "--detach", str(folder), rev), f"{folder}: no worktree")
+        checked(
+            self.run_git("worktree", "add", "--quiet", *part, "--detach", str(folder), rev), f"{folder}: no worktree"
+        )
         worktree = Worktree(folder=folder, sparse=only is not None)
         if only is not None:
             worktree.write_only(only)
@@ -181,10 +185,10 @@ class Store:
         """Remove them: they are ours and hold nothing of worth; what cannot be removed now goes with a later run."""
         for folder in self.folder.glob(f"{_WORKTREE}*"):
             shutil.rmtree(folder, ignore_errors=True)
-        self.git("worktree", "prune")
+        self.run_git("worktree", "prune")
 
 
-def _change(head: str, path: str) -> FileChange:
+def _parse_change(head: str, path: str) -> FileChange:
     _, _, before, after, _ = head.lstrip(":").split(" ")
     return FileChange(
         path=path, before=None if before == _ABSENT else before, after=None if after == _ABSENT else after

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     )
 
 
-def survey(found: SurveyRecord) -> None:
+def print_survey(found: SurveyRecord) -> None:
     out = open_console()
     for sha, subject in found.commits.items():
         table = Table(title=Text(escape_line(f"{sha[:12]} {subject}")), title_justify="left")
@@ -33,7 +33,7 @@ def survey(found: SurveyRecord) -> None:
             table.add_column(heading, overflow="fold")
         for row in found.rows:
             if row.commit == sha:
-                cells = (row.branch, _outcome(row), row.affected, "\n".join(_remarks(row)))
+                cells = (row.branch, _format_outcome(row), row.affected, "\n".join(_list_remarks(row)))
                 table.add_row(*(Text(escape_line(cell)) for cell in cells))
         out.print(table)
     for limit in found.limits:
@@ -41,13 +41,13 @@ def survey(found: SurveyRecord) -> None:
     say(f"{len(found.rows)} picks simulated or known in {found.seconds:.2f} s")
 
 
-def _outcome(row: SurveyRow) -> str:
+def _format_outcome(row: SurveyRow) -> str:
     if row.outcome is PickOutcome.CONFLICT:
         return f"conflict ({format_count(sum(not conflict.dropped for conflict in row.conflicts), 'file')})"
     return f"{row.outcome} (conflict only there)" if row.only_in_dropped else str(row.outcome)
 
 
-def _remarks(row: SurveyRow) -> Iterator[str]:
+def _list_remarks(row: SurveyRow) -> Iterator[str]:
     if row.there:
         yield f"has it by {row.there}"
     elif row.why:
@@ -55,16 +55,16 @@ def _remarks(row: SurveyRow) -> Iterator[str]:
     yield from (f"{conflict.path}: {conflict.kind}" for conflict in row.conflicts[:4] if not conflict.dropped)
     if row.dropped:
         yield f"without {', '.join(row.dropped[:4])}"
-    yield from _lacks(row.lacks, "lacks")
+    yield from _list_follow_ups(row.lacks, "lacks")
 
 
-def _lacks(follow_ups: Sequence[FollowUp], word: str) -> Iterator[str]:
+def _list_follow_ups(follow_ups: Sequence[FollowUp], word: str) -> Iterator[str]:
     yield from (f"{word} {item.kind}: {item.commit[:12]} {item.subject}" for item in follow_ups[:4])
     if len(follow_ups) > 4:
         yield f"{word} {len(follow_ups) - 4} more"
 
 
-def explanation(found: ExplainRecord) -> None:
+def print_explanation(found: ExplainRecord) -> None:
     print_line(f"{found.fix[:12]} {found.subject}")
     print_line(found.sentence)
     for cause in found.causes:
@@ -72,7 +72,7 @@ def explanation(found: ExplainRecord) -> None:
         print_line(f"    {cause.sentence}")
     if found.more:
         print_line(f"  and {found.more} more (--json)")
-    for line in _lacks(found.follow_ups, "later on main:"):
+    for line in _list_follow_ups(found.follow_ups, "later on main:"):
         print_line(line)
     if found.commands:
         print_line("to go on:")
@@ -80,7 +80,7 @@ def explanation(found: ExplainRecord) -> None:
             print_line(f"  {command}")
 
 
-def comparison(found: CompareRecord) -> None:
+def print_comparison(found: CompareRecord) -> None:
     print_line(f"{found.verdict}: {found.sentence}")
     for suspect in found.suspects:
         print_line(f"  suspect: {suspect}")
@@ -88,7 +88,7 @@ def comparison(found: CompareRecord) -> None:
         print_text(found.range_diff)
 
 
-def cancelling(found: CancellingRecord) -> None:
+def print_cancelling(found: CancellingRecord) -> None:
     print_line(found.sentence)
     for sha, subject in found.commits.items():
         print_line(f"  {'needed' if sha in found.needed else 'not   '} {sha[:12]} {subject}")

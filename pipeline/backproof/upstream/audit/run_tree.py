@@ -22,7 +22,7 @@ def open_tree(ledger: Ledger, run: Run, registry: Registry) -> Callable[[str], s
     store = Store.open(ledger.store)
 
     def read_blob(path: str) -> str | None:
-        done = store.git("cat-file", "blob", f"{head}:{path}")
+        done = store.run_git("cat-file", "blob", f"{head}:{path}")
         return done.text if done.code == 0 else None
 
     return read_blob
