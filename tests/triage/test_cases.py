@@ -19,12 +19,12 @@ SAMPLES = ROOT.parent / "shared" / "cases"
 
 def differences(story: Story, result: TriageResult) -> list[str]:
     first = result.first_fault
-    found: dict[str, tuple[str, ...]] = {"first": (f"{first.file}:{first.line}",) if first else ()}
-    found |= dict(result.list_lines())
+    lists: dict[str, tuple[str, ...]] = {"first": (f"{first.file}:{first.line}",) if first else ()}
+    lists |= dict(result.list_lines())
     wrong = [
-        f"{name}: {sorted(found[name])} instead of {sorted(lines)}"
+        f"{name}: {sorted(lists[name])} instead of {sorted(lines)}"
         for name, lines in story.lines.items()
-        if sorted(found[name]) != sorted(lines)
+        if sorted(lists[name]) != sorted(lines)
     ]
     answers = {
         "kind": first.kind if first else None,

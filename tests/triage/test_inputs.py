@@ -53,10 +53,10 @@ def test_a_path_that_is_not_there(tmp_path: Path) -> None:
 def test_unreadable_file_found_at_reading(tmp_path: Path) -> None:
     """Gone between the walk and the reading, as rotation does it."""
     path = plog(tmp_path)
-    found = sources.collect_files([tmp_path], lambda: tmp_path)
+    files = sources.collect_files([tmp_path], lambda: tmp_path)
     path.unlink()
     with pytest.raises(FileNotFoundError):
-        scan.scan_range(scan.split_ranges(found.sources)[0])
+        scan.scan_range(scan.split_ranges(files.sources)[0])
 
 
 @pytest.mark.parametrize("position", ["before", "after"])
@@ -99,9 +99,9 @@ def test_a_growing_file_is_read_to_its_size_at_the_start(tmp_path: Path) -> None
 
 def test_a_shrinking_file(tmp_path: Path) -> None:
     path = plog(tmp_path, FAULT * 10)
-    found = sources.collect_files([tmp_path], lambda: tmp_path)
+    files = sources.collect_files([tmp_path], lambda: tmp_path)
     path.write_text(FAULT, encoding="utf-8")
-    assert len(scan.scan_range(scan.split_ranges(found.sources)[0]).entries) == 1
+    assert len(scan.scan_range(scan.split_ranges(files.sources)[0]).entries) == 1
 
 
 def test_a_truncated_archive_gives_what_it_holds(tmp_path: Path) -> None:

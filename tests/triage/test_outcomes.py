@@ -55,7 +55,7 @@ def healthy() -> list[str]:
     return [SAFE[n % len(SAFE)].format(n=n, s=n // 200) for n in range(HEALTHY_LINES)]
 
 
-def told(folder: Path, lines: list[str]) -> tuple[str, int]:
+def read_outcome(folder: Path, lines: list[str]) -> tuple[str, int]:
     path = folder / "server.log"
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
     result = triage([path])
@@ -65,11 +65,11 @@ def told(folder: Path, lines: list[str]) -> tuple[str, int]:
 def with_line(folder: Path, line: str, at: int) -> tuple[str, int]:
     lines = healthy()
     lines.insert(at, line)
-    return told(folder, lines)
+    return read_outcome(folder, lines)
 
 
 def test_logs_without_an_error_are_healthy(tmp_path: Path) -> None:
-    assert told(tmp_path, healthy()) == ("healthy", 0)
+    assert read_outcome(tmp_path, healthy()) == ("healthy", 0)
 
 
 @pytest.mark.parametrize("line", UNRULED)

@@ -54,7 +54,7 @@ def test_a_new_rule_is_one_table(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("before", "after", "said"),
+    ("before", "after", "message"),
     [
         (
             "frobnicator is jammed'\nrole",
@@ -78,27 +78,28 @@ def test_a_new_rule_is_one_table(tmp_path: Path) -> None:
     ],
 )
 def test_a_broken_rule_is_refused_by_name(
-    tmp_path: Path, capfd: pytest.CaptureFixture[str], before: str, after: str, said: str
+    tmp_path: Path, capfd: pytest.CaptureFixture[str], before: str, after: str, message: str
 ) -> None:
     assert before in NEW
     with pytest.raises(PlanError) as caught:
         rules.load_rules(copy(tmp_path, NEW.replace(before, after)))
     error = caught.value
-    assert re.fullmatch(said, error.why), error.why
+    assert re.fullmatch(message, error.why), error.why
     assert error.what == "A triage rule is invalid."
     assert error.next_step == "Correct the rule file, then run: backproof plan rules"
     assert capfd.readouterr().err == ""
 
 
 @pytest.mark.parametrize(
-    ("text", "said"), [("[driver", r"kinds\.toml: .*"), ("[driver]\nfamily = 3", r"kinds\.toml: (?s:.*)family(?s:.*)")]
+    ("text", "message"),
+    [("[driver", r"kinds\.toml: .*"), ("[driver]\nfamily = 3", r"kinds\.toml: (?s:.*)family(?s:.*)")],
 )
-def test_broken_kinds_are_refused_by_name(tmp_path: Path, text: str, said: str) -> None:
+def test_broken_kinds_are_refused_by_name(tmp_path: Path, text: str, message: str) -> None:
     folder = copy(tmp_path, NEW)
     (folder / "kinds.toml").write_text(text, "utf-8")
     with pytest.raises(PlanError) as caught:
         rules.load_rules(folder)
-    assert re.fullmatch(said, caught.value.why), caught.value.why
+    assert re.fullmatch(message, caught.value.why), caught.value.why
 
 
 KINDS = '[driver]\nfamily = "driver"\nmeaning = "é"\nadvice = "look"\n'
@@ -133,7 +134,7 @@ def test_ids_that_are_used_twice_are_named_once_each_in_order(tmp_path: Path) ->
 
 
 def test_the_lowest_priority_wins_then_the_order_of_the_files(tmp_path: Path) -> None:
-    made = rules.load_rules(
+    rule_book = rules.load_rules(
         written(
             tmp_path,
             b__toml=table("five") + table("six"),
@@ -144,9 +145,9 @@ def test_the_lowest_priority_wins_then_the_order_of_the_files(tmp_path: Path) ->
             a__txt="no rules",
         )
     )
-    assert [rule.id for rule in made.rules] == ["first", "four", "five", "six", "seven"]
+    assert [rule.id for rule in rule_book.rules] == ["first", "four", "five", "six", "seven"]
     for subject, number in [("seven six five", 2), ("seven", 4), ("six seven first", 0), ("none", -1)]:
-        assert made.match_head(Head(form="text", subject=subject)) == number
+        assert rule_book.match_head(Head(form="text", subject=subject)) == number
 
 
 class Archive(zipfile.Path):
@@ -161,10 +162,10 @@ def test_rules_are_read_from_a_package_in_an_archive(tmp_path: Path) -> None:
         packed.writestr("kinds.toml", KINDS)
         packed.writestr("rules/b.toml", table("late"))
         packed.writestr("rules/a.toml", table("early"))
-    made = rules.load_rules(Archive(tmp_path / "package.zip"))
-    assert [rule.id for rule in made.rules] == ["early", "late"]
-    assert made.get_kind("driver") == rules.Kind(family="driver", meaning="é", advice="look")
-    assert (made.get_kind("none such"), made.get_kind(None), made.get_kind("")) == (None, None, None)
+    rule_book = rules.load_rules(Archive(tmp_path / "package.zip"))
+    assert [rule.id for rule in rule_book.rules] == ["early", "late"]
+    assert rule_book.get_kind("driver") == rules.Kind(family="driver", meaning="é", advice="look")
+    assert (rule_book.get_kind("none such"), rule_book.get_kind(None), rule_book.get_kind("")) == (None, None, None)
 
 
 HEADS = {
@@ -191,10 +192,10 @@ HEADS = {
 )
 def test_a_rule_is_tried_on_its_form_and_level_only(tmp_path: Path, form: str, level: str, matched: set[str]) -> None:
     """By the book, and by the check of its example, which says so where the form is another."""
-    made = rules._build_book(
+    rule_book = rules._build_book(
         [rules.Rule.model_validate(tomllib.loads(table("x", form=form, level=level))["rule"][0])], {}
     )
-    assert {name for name, head in HEADS.items() if made.match_head(head) == 0} == matched
+    assert {name for name, head in HEADS.items() if rule_book.match_head(head) == 0} == matched
     examples = {"plog": "[ERROR] F(5,):x", "plog-any": "[INFO] F(5,):x", "text": "x", "kernel": "[ 1.5] x"}
     text = "".join(
         table(name, pattern="x", form=form, level=level, example=line) for name, line in sorted(examples.items())
@@ -211,11 +212,11 @@ def test_a_rule_is_tried_on_its_form_and_level_only(tmp_path: Path, form: str, l
 
 def test_groups_of_a_rule_are_those_that_were_there(tmp_path: Path) -> None:
     texts = (table("x"), table("y", pattern="y(?P<a>[0-9])(?P<b>[0-9])?(?P<c>z*)", example="y1"))
-    made = rules.load_rules(written(tmp_path, x__toml="".join(texts)))
-    assert made.find_groups(1, "a y12zz") == {"a": "1", "b": "2", "c": "zz"}
-    assert made.find_groups(1, "a y1") == {"a": "1"}
-    assert made.find_groups(1, "x") == {}
-    assert made.find_groups(0, "x") == {}
+    rule_book = rules.load_rules(written(tmp_path, x__toml="".join(texts)))
+    assert rule_book.find_groups(1, "a y12zz") == {"a": "1", "b": "2", "c": "zz"}
+    assert rule_book.find_groups(1, "a y1") == {"a": "1"}
+    assert rule_book.find_groups(1, "x") == {}
+    assert rule_book.find_groups(0, "x") == {}
 
 
 def test_an_example_that_others_take_names_all_of_them(tmp_path: Path) -> None:
@@ -234,9 +235,9 @@ def test_every_kind_is_used() -> None:
 
 
 def test_a_chain_is_completed() -> None:
-    found = codes.build_chain(codes.find_codes("Kernel task happen error, retCode=0x31, [vector core exception]."))
-    assert [code.code for code in found] == ["0x31", "0x715005e", "507035"]
-    assert all(code.source for code in found)
+    chain = codes.build_chain(codes.find_codes("Kernel task happen error, retCode=0x31, [vector core exception]."))
+    assert [code.code for code in chain] == ["0x31", "0x715005e", "507035"]
+    assert all(code.source for code in chain)
 
 
 def test_codes_are_normal() -> None:

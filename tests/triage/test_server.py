@@ -26,25 +26,25 @@ def answer(folder: Path, log: str, plog: str = FAULT) -> TriageResult:
 
 def verdicts(result: TriageResult) -> dict[str, str]:
     assert result.server is not None
-    return {each.hypothesis: each.verdict for each in result.server.hypotheses}
+    return {row.hypothesis: row.verdict for row in result.server.hypotheses}
 
 
 def test_a_small_cache_and_nobody_waiting_rule_capacity_out(tmp_path: Path) -> None:
-    found = verdicts(answer(tmp_path, load(1) + load(2, cache=0.9)))
-    assert found["KV cache or state pool is full"] == "ruled out"
-    assert found["requests were preempted"] == "ruled out"
-    assert found["the device ran out of memory"] == "ruled out"
+    verdict_of = verdicts(answer(tmp_path, load(1) + load(2, cache=0.9)))
+    assert verdict_of["KV cache or state pool is full"] == "ruled out"
+    assert verdict_of["requests were preempted"] == "ruled out"
+    assert verdict_of["the device ran out of memory"] == "ruled out"
 
 
 def test_a_full_cache_is_not_ruled_out(tmp_path: Path) -> None:
-    found = verdicts(answer(tmp_path, load(1, waiting=9, cache=97.5)))
-    assert found["KV cache or state pool is full"] == "possible"
-    assert found["requests were preempted"] == "possible"
+    verdict_of = verdicts(answer(tmp_path, load(1, waiting=9, cache=97.5)))
+    assert verdict_of["KV cache or state pool is full"] == "possible"
+    assert verdict_of["requests were preempted"] == "possible"
 
 
 def test_what_comes_after_the_fault_does_not_count(tmp_path: Path) -> None:
-    found = verdicts(answer(tmp_path, load(1) + load(9, waiting=50, cache=99.0)))
-    assert found["KV cache or state pool is full"] == "ruled out"
+    verdict_of = verdicts(answer(tmp_path, load(1) + load(9, waiting=50, cache=99.0)))
+    assert verdict_of["KV cache or state pool is full"] == "ruled out"
 
 
 @pytest.mark.parametrize(

@@ -178,7 +178,7 @@ def test_a_rule(checkout: Checkout) -> None:
     assert (before["first_fault"], before["unknown_lines"]) == (None, [f"{log.name}:1"])
     checkout.add("pipeline/backproof/triage/rules/10-runtime.toml", RULE)
     checkout.add("tests/triage/cases/flux.case", STORY)
-    assert "every rule holds" in checkout.backproof("rules", "test")
+    assert "every rule holds" in checkout.backproof("plan", "rules")
     after = json.loads(checkout.backproof("triage", log, "--json", code=1))
     assert (after["first_fault"]["line"], after["unknown_lines"]) == (1, [])
     assert checkout.count_passed("tests/triage/test_cases.py", "-k", "flux") == 2

@@ -102,8 +102,8 @@ WHY_UNKNOWN = "no rule knows this error; it is the earliest one before the secon
 def test_without_a_first_fault_the_ladder_goes_down_one_step_at_a_time(
     events: tuple[Event, ...], choice: tuple[Event | None, str, str]
 ) -> None:
-    found = chosen(*events)
-    assert (found.fault, found.confidence, found.why) == (*choice[:2], (choice[2],) if choice[2] else ())
+    outcome = chosen(*events)
+    assert (outcome.fault, outcome.confidence, outcome.why) == (*choice[:2], (choice[2],) if choice[2] else ())
 
 
 BEFORE_SECONDARY_ERRORS = {
@@ -226,9 +226,9 @@ def test_an_error_is_survived_only_with_a_sign_of_life(
     role: str, others: tuple[Event, ...], of: SignsOfLife, lives: dict[str, Lifetime], why: str | None
 ) -> None:
     soft = make_event(role, at=100, kind="memory")
-    found = chosen(soft, *others, lives=lives, of=of)
-    assert found.survived == ({soft: why} if why else {})
-    assert found.fault is not soft or why is None
+    outcome = chosen(soft, *others, lives=lives, of=of)
+    assert outcome.survived == ({soft: why} if why else {})
+    assert outcome.fault is not soft or why is None
 
 
 @pytest.mark.parametrize(
@@ -238,9 +238,9 @@ def test_an_error_without_a_clock_gives_way_to_a_fault_of_the_device(
     others: tuple[Event, ...], why: str | None
 ) -> None:
     soft = make_event(at=None, kind="memory")
-    found = chosen(soft, *others, of=make_signs(healthy=[900]))
-    assert found.survived == ({soft: why} if why else {})
-    assert found.fault is (others[0] if others else soft)
+    outcome = chosen(soft, *others, of=make_signs(healthy=[900]))
+    assert outcome.survived == ({soft: why} if why else {})
+    assert outcome.fault is (others[0] if others else soft)
 
 
 @pytest.mark.parametrize(
@@ -266,10 +266,10 @@ def test_what_was_survived_is_on_no_step_of_the_ladder() -> None:
 def test_a_fault_on_the_line_of_an_error_that_was_survived_is_still_the_first_fault() -> None:
     """Two writers, one pipe: two records of one line."""
     soft, hard = make_event(at=100, kind="memory"), make_event(at=100, kind="mte", process="pid 2")
-    found = chosen(soft, hard, of=make_signs(healthy=[900]))
+    outcome = chosen(soft, hard, of=make_signs(healthy=[900]))
     assert soft.place == hard.place
-    assert found.fault is hard
-    assert found.survived == {soft: HEALTHY}
+    assert outcome.fault is hard
+    assert outcome.survived == {soft: HEALTHY}
 
 
 OLD = make_event(at=40, process="pid 1", device=3)
@@ -297,9 +297,9 @@ def later(at: float | None, *, device: int | None = 3, process: str = "pid 2") -
 def test_a_later_run_that_fails_by_itself_is_asked_about(
     new: Event, created: float | None, is_asked_about: bool
 ) -> None:
-    found = chosen(OLD, new, lives={"pid 1": OLD_LIFE, "pid 2": make_life(created=created, last=2000)})
-    assert found.fault is (new if is_asked_about else OLD)
-    assert found.survived == ({OLD: EARLIER_RUN} if is_asked_about else {})
+    outcome = chosen(OLD, new, lives={"pid 1": OLD_LIFE, "pid 2": make_life(created=created, last=2000)})
+    assert outcome.fault is (new if is_asked_about else OLD)
+    assert outcome.survived == ({OLD: EARLIER_RUN} if is_asked_about else {})
 
 
 def test_two_faults_on_no_device_are_no_victims_of_each_other() -> None:
@@ -311,17 +311,17 @@ def test_a_victim_needs_the_same_device_and_an_ended_process_in_one_fault() -> N
     """One fault of an ended process on another device, and one on its device of a process that lives."""
     ended, alive, new = make_event(at=40, device=4), make_event(at=45, device=3, process="pid 3"), later(61)
     lives = {"pid 1": OLD_LIFE, "pid 2": make_life(created=60, last=70), "pid 3": make_life(created=0, last=900)}
-    found = chosen(ended, alive, new, lives=lives)
-    assert found.fault is alive
-    assert found.survived == {ended: EARLIER_RUN}
+    outcome = chosen(ended, alive, new, lives=lives)
+    assert outcome.fault is alive
+    assert outcome.survived == {ended: EARLIER_RUN}
 
 
 def test_a_process_of_which_nothing_is_known_stays_a_cause() -> None:
     stranger = make_event(at=30, process="pid 7")
     for lives in ({}, {"pid 7": make_life()}):
-        found = chosen(OLD, later(1000), stranger, lives={"pid 1": OLD_LIFE, "pid 2": make_life(created=60)} | lives)
-        assert found.fault is stranger
-        assert found.survived == {OLD: EARLIER_RUN}
+        outcome = chosen(OLD, later(1000), stranger, lives={"pid 1": OLD_LIFE, "pid 2": make_life(created=60)} | lives)
+        assert outcome.fault is stranger
+        assert outcome.survived == {OLD: EARLIER_RUN}
 
 
 def test_the_run_began_with_the_first_process_that_failed_by_itself() -> None:
@@ -333,13 +333,13 @@ def test_the_run_began_with_the_first_process_that_failed_by_itself() -> None:
         "pid 3": make_life(created=120, last=900),
         "pid 4": make_life(last=80),
     }
-    found = chosen(OLD, later(99, device=9), later(800, device=9, process="pid 3"), alive, lives=lives)
-    assert found.fault is alive
-    assert found.survived == {OLD: EARLIER_RUN}
+    outcome = chosen(OLD, later(99, device=9), later(800, device=9, process="pid 3"), alive, lives=lives)
+    assert outcome.fault is alive
+    assert outcome.survived == {OLD: EARLIER_RUN}
 
 
 def test_a_run_is_not_set_aside_for_itself_when_its_clock_was_set_back() -> None:
     old, own = make_event(at=10), make_event(at=35, process="pid 2")
-    found = chosen(old, own, lives={"pid 1": make_life(last=20), "pid 2": make_life(created=100, last=40)})
-    assert found.fault is own
-    assert found.survived == {old: EARLIER_RUN}
+    outcome = chosen(old, own, lives={"pid 1": make_life(last=20), "pid 2": make_life(created=100, last=40)})
+    assert outcome.fault is own
+    assert outcome.survived == {old: EARLIER_RUN}

@@ -55,10 +55,10 @@ def answered(
     unread: Sequence[str] = ("could not read it",),
 ) -> TriageResult:
     """The result for a fault and the other records."""
-    there = make_world([*events, *([fault] if fault else [])], ranks=ranks, devices=devices, notes=notes)
+    all_records = make_world([*events, *([fault] if fault else [])], ranks=ranks, devices=devices, notes=notes)
     choice = Choice(fault=fault, confidence=confidence, why=why, survived=survived or {})
-    found = LogFiles(folder=Path, alone=False, sources=list(sources), notes=["two of a kind"], unread=list(unread))
-    return ResultBuilder(sources, summaries, there, choice, of).build_result(server, found)
+    files = LogFiles(folder=Path, alone=False, sources=list(sources), notes=["two of a kind"], unread=list(unread))
+    return ResultBuilder(sources, summaries, all_records, choice, of).build_result(server, files)
 
 
 def make_fault(at: float | None = 100, *, kind: str | None = "core", **given: Any) -> Event:
@@ -84,7 +84,7 @@ def test_a_whole_answer() -> None:
         subject="RUNTIME [a.cc:1]7 fault, device_id=5, task_id=12, retCode=0x31",
         due=2.5,
     )
-    known = make_detail(
+    detail = make_detail(
         100.5, kind="mte", process="pid 11", line=8, subject="RUNTIME [a.cc:2]7 errcode:(0x800000) retCode=0x31, funcName=conv_0"
     )  # fmt: skip
     word = make_event(
@@ -98,8 +98,8 @@ def test_a_whole_answer() -> None:
     )
     noise = make_event("noise", 10, process="pid 11", offset=1, line=1)
     soft = make_event(at=20, kind="memory", process="pid 11", offset=2, line=2)
-    heard = make_secondary(102.25, "error code is 507015", process="pid 12", rank=4)
-    strange = make_event("unknown", 95, process="pid 12", source=1, offset=5, line=5)
+    secondary = make_secondary(102.25, "error code is 507015", process="pid 12", rank=4)
+    unknown = make_event("unknown", 95, process="pid 12", source=1, offset=5, line=5)
     counted = [
         FileSummary(
             source=0,
@@ -115,7 +115,7 @@ def test_a_whole_answer() -> None:
         ),
     ]
     result = answered(
-        heard, strange, word, known, soft, noise,
+        secondary, unknown, word, detail, soft, noise,
         fault=fault,
         survived={soft: "it lived"},
         summaries=counted,
@@ -648,8 +648,8 @@ def test_a_status_word_is_joined_to_the_report_about_its_task(
     others: list[Event], pointers: list[tuple[str, str, int, int, str | None]]
 ) -> None:
     fault = make_fault(subject="task_id=12")
-    found = answered(make_detail(subject="task_id=13"), *others, fault=fault).pointers
-    assert found == tuple(
+    actual = answered(make_detail(subject="task_id=13"), *others, fault=fault).pointers
+    assert actual == tuple(
         Pointer(where=f"{RANK0}:70", status=status, result=result, queue=queue, task=task, joined=joined)
         for status, result, queue, task, joined in pointers
     )
@@ -664,13 +664,13 @@ def test_errors_are_counted_by_process_over_all_files() -> None:
         FileSummary(source=1, errors=Counter({7: 8})),
         FileSummary(source=2, errors=Counter({None: 16, 0: 32})),
     ]
-    found = answered(sources=sources, summaries=summaries).ranks
-    assert [(each.host, each.process, each.errors) for each in found] == [
+    actual = answered(sources=sources, summaries=summaries).ranks
+    assert [(row.host, row.process, row.errors) for row in actual] == [
         ("", "pid 0", 32),
         ("", "server.log", 16),
         ("node1", "pid 7", 15),
     ]
-    assert {(each.rank, each.device, each.first, each.role) for each in found} == {(None, None, None, "unknown")}
+    assert {(row.rank, row.device, row.first, row.role) for row in actual} == {(None, None, None, "unknown")}
 
 
 def test_processes_come_by_rank_then_host_then_number_and_without_a_rank_last() -> None:
@@ -678,8 +678,8 @@ def test_processes_come_by_rank_then_host_then_number_and_without_a_rank_last() 
     sources = [Source(label=f"{host}/x.log", path=Path(host), size=1) for host in hosts]
     summaries = [FileSummary(source=number, errors=Counter({1: 1, 2: 1})) for number in (1, 0)]
     ranks = {("node2", "pid 1"): 0, ("node1", "pid 2"): 1, ("node1", "pid 1"): 1}
-    found = answered(sources=sources, summaries=summaries, ranks=ranks).ranks
-    assert [(each.rank, each.host, each.process) for each in found] == [
+    actual = answered(sources=sources, summaries=summaries, ranks=ranks).ranks
+    assert [(row.rank, row.host, row.process) for row in actual] == [
         (0, "node2", "pid 1"),
         (1, "node1", "pid 1"),
         (1, "node1", "pid 2"),
@@ -702,38 +702,38 @@ def test_a_process_is_as_bad_as_the_worst_that_it_wrote(
     fault_of: str, wrote: list[Event], role: str, first: float | None
 ) -> None:
     summaries = [FileSummary(source=0, errors=Counter({1: 1}))]
-    (found,) = answered(
+    (actual,) = answered(
         *wrote, make_secondary(1, process="pid 3"), fault=make_fault(process=fault_of), summaries=summaries
     ).ranks
-    assert (found.role, found.first) == (role, None if first is None else timestamps.format_time(to_us(first)))
+    assert (actual.role, actual.first) == (role, None if first is None else timestamps.format_time(to_us(first)))
 
 
 def test_a_process_that_wrote_a_detail_of_the_fault_is_at_the_fault() -> None:
     summaries = [FileSummary(source=0, errors=Counter({2: 1}))]
     fault, other = make_fault(form="text", block=40), make_detail(form="text", block=40, process="pid 2")
-    (found,) = answered(other, fault=fault, summaries=summaries).ranks
-    assert (found.process, found.role) == ("pid 2", "first-fault")
+    (actual,) = answered(other, fault=fault, summaries=summaries).ranks
+    assert (actual.process, actual.role) == ("pid 2", "first-fault")
 
 
 def test_the_distribution_is_of_all_files_and_has_fifty_rows() -> None:
     shapes = Counter({f"shape {number:02}": 100 - number for number in range(40)})
     more = Counter({f"shape {number:02}": 100 - number for number in range(30, 60)})
-    found = answered(summaries=[FileSummary(source=0, shapes=shapes), FileSummary(source=1, shapes=more)]).distribution
-    assert found[:2] == (Shape(count=140, text="shape 30"), Shape(count=138, text="shape 31"))
-    assert (len(found), found[-1]) == (50, Shape(count=51, text="shape 49"))
+    actual = answered(summaries=[FileSummary(source=0, shapes=shapes), FileSummary(source=1, shapes=more)]).distribution
+    assert actual[:2] == (Shape(count=140, text="shape 30"), Shape(count=138, text="shape 31"))
+    assert (len(actual), actual[-1]) == (50, Shape(count=51, text="shape 49"))
 
 
 @pytest.mark.parametrize(("count", "step"), [(0, 1), (1, 1), (1999, 1), (2000, 1), (2001, 2), (4000, 2), (4001, 3)])
 def test_the_timeline_is_thinned_evenly_above_2000_and_keeps_the_fault(count: int, step: int) -> None:
     """Records later in the file are earlier, the fault and its detail among those that would go."""
     events = [make_event("noise", 9000 - at, offset=at) for at in range(count)]
-    kept = list(range(0, count, step))
-    assert [point.us for point in answered(*events).timeline] == [to_us(9000 - at) for at in reversed(kept)]
+    shown = list(range(0, count, step))
+    assert [point.us for point in answered(*events).timeline] == [to_us(9000 - at) for at in reversed(shown)]
     if step > 1:
         events[1], events[5] = make_detail(8999, offset=1), make_fault(8995, offset=5)
-        kept = sorted([*kept, 1, 5])
-        found = answered(*events[:5], *events[6:], fault=events[5]).timeline
-        assert [point.us for point in found] == [to_us(9000 - at) for at in reversed(kept)]
+        shown = sorted([*shown, 1, 5])
+        actual = answered(*events[:5], *events[6:], fault=events[5]).timeline
+        assert [point.us for point in actual] == [to_us(9000 - at) for at in reversed(shown)]
 
 
 def test_what_has_no_clock_is_not_on_the_timeline_and_a_lane_is_a_rank_or_a_process() -> None:
@@ -744,8 +744,8 @@ def test_what_has_no_clock_is_not_on_the_timeline_and_a_lane_is_a_rank_or_a_proc
         make_event("noise", 3, process="server.log"),
         make_event("noise", None),
     ]
-    found = answered(*events).timeline
-    assert [(point.us, point.lane) for point in found] == [
+    actual = answered(*events).timeline
+    assert [(point.us, point.lane) for point in actual] == [
         (0, "node1 rank 0"),
         (to_us(1), "rank 1"),
         (to_us(2), "node1 pid 1"),

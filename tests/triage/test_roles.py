@@ -24,7 +24,7 @@ def role_of(event: Event, fault: Event | None, *, survived: bool = False) -> Fin
     """What a record becomes beside a fault."""
     events = [event] if fault is None else [event, fault]
     settled = classify_events(make_world(events), choice(fault, {event: "it went on"} if survived else None), BOOK)
-    return next(each.role for each in settled if each.event is event)
+    return next(classified.role for classified in settled if classified.event is event)
 
 
 def plog_fault(at: float | None = 100) -> Event:
@@ -167,7 +167,7 @@ def test_no_thread_is_not_the_same_thread() -> None:
     assert role_of(unknown(100, "thread"), fault) == "secondary"
 
 
-def test_roles_come_in_the_order_of_the_files_and_what_continues_a_record_is_what_that_is() -> None:
+def test_roles_come_in_the_order_of_the_files_and_what_continues_a_classifiedis_what_that_is() -> None:
     fault = plog_fault()
     events = [
         make_event("continued", 0, source=0, offset=10),
@@ -181,8 +181,8 @@ def test_roles_come_in_the_order_of_the_files_and_what_continues_a_record_is_wha
         make_event("continued", 0, source=1, offset=6),
     ]
     settled = classify_events(make_world(list(reversed(events))), choice(fault), BOOK)
-    assert [each.event for each in settled] == events
-    assert [each.role for each in settled] == [
+    assert [classified.event for classified in settled] == events
+    assert [classified.role for classified in settled] == [
         "unknown",
         "first-fault",
         "detail",
@@ -197,7 +197,7 @@ def test_roles_come_in_the_order_of_the_files_and_what_continues_a_record_is_wha
 
 def test_two_records_of_the_line_of_the_fault_are_told_apart() -> None:
     fault, twin = plog_fault(), make_event(at=900, kind="mte", offset=50)
-    assert [each.role for each in classify_events(make_world([fault, twin]), choice(fault), BOOK)] == [
+    assert [classified.role for classified in classify_events(make_world([fault, twin]), choice(fault), BOOK)] == [
         "first-fault",
         "secondary",
     ]
@@ -235,5 +235,5 @@ def test_a_detail_of_another_family_beside_the_fault_makes_nothing_precise() -> 
     fault = make_event(at=100, kind="core", offset=50)
     noise = make_event("noise", 100, kind="link", offset=51, of=make_rule("noise", with_fault=True))
     settled = classify_events(make_world([fault, noise]), choice(fault), BOOK)
-    assert [each.role for each in settled] == ["first-fault", "detail"]
+    assert [classified.role for classified in settled] == ["first-fault", "detail"]
     assert refine_kind(fault, settled, BOOK) == "core"
