@@ -68,7 +68,7 @@ _HOST: Final = {
     ),
     "capture": Entry(
         place="logs:capture_group",
-        summary="Collect what a crash leaves: old logs are moved aside, never deleted; nothing is killed.",
+        summary="Collect the traces of a crash: old logs are moved aside, never deleted; nothing is killed.",
     ),
     "serve": Entry(
         place="hardware:serve_command",
@@ -136,7 +136,7 @@ SECTIONS: Final[dict[str, dict[str, Entry]]] = {
     "Failures": {
         "triage": Entry(
             place="triage:triage_command",
-            summary="Name the first fault in logs, folders or archives, and what only repeats it.",
+            summary="Name the first fault in logs, folders or archives, and its secondary errors.",
         ),
         "find": Entry(
             place="github:find_command",

@@ -1,5 +1,7 @@
 """The recipes of CONTRIBUTING.md and docs/triage.md, each followed once in a copy of the checkout.
 
+The modules that they add lie in `recipes/`, where mypy and whoever renames a thing find them.
+
 A kit by `new` is followed to its end in tests/scaffold/test_from_commits.py.
 """
 
@@ -13,11 +15,15 @@ import subprocess
 import sys
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
-from checkout import ROOT
-from plain_job import make_job
+from checkout import ROOT, TESTS
+from plain_job import PlainJob, make_job
 
+CLI = "pipeline/backproof/cli.py"
+DEMO = '        "demo": Entry('
+STAGES = "pipeline/backproof/stages/__init__.py"
 COPIED = (
     "CHANGELOG.md",
     "CONTRIBUTING.md",
@@ -29,20 +35,6 @@ COPIED = (
     "reports",
     "tests",
 )
-COMMAND = '''
-"""greet: one line."""
-
-from __future__ import annotations
-
-import click
-
-
-@click.command("greet")
-@click.argument("name")
-def greet_command(*, name: str) -> None:
-    """Greet NAME."""
-    click.echo(f"hello {name}")
-'''
 LINE = (
     "[ERROR] RUNTIME(700,):2027-02-14-10:00:00.000.000 [flux.cc:1]7 FluxCheck:the flux capacitor is empty, device_id=3"
 )
@@ -63,52 +55,6 @@ device: 3
 == plog-700_20270214100000001.log
 ! {LINE}
 """
-RECORD = '''
-"""What the stage `tally` leaves."""
-
-from __future__ import annotations
-
-from backproof.core.model import Record
-
-
-class TallyRecord(Record):
-    """tally/tally.json."""
-
-    schema_version: int = 1
-    commits: int
-'''
-STAGE = '''
-"""Counts the commits that were picked."""
-
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
-
-from backproof.core.model import Outcome, Record, StageRole
-from backproof.records.tally import TallyRecord
-from backproof.records.proof import PickRecord, StageResult
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from backproof.rundir.context import Context
-
-NAME = "tally"
-NEEDS: tuple[type[Record], ...] = (PickRecord,)
-RECORD = TallyRecord
-ROLE = StageRole.BESIDE
-REUSABLE = True
-
-
-def inputs(ctx: Context) -> Mapping[str, Any]:
-    return {"picked": ctx.need(PickRecord).model_dump(mode="json")}
-
-
-def run(ctx: Context) -> StageResult:
-    record = TallyRecord(commits=len(ctx.need(PickRecord).commits))
-    evidence = ctx.keep(record, claim="how many commits were picked", command="backproof run")
-    return StageResult(stage=NAME, outcome=Outcome.PASS, sentence=f"{record.commits} picked", evidence=(evidence,))
-'''
 
 
 @dataclass(frozen=True)
@@ -117,15 +63,21 @@ class Checkout:
 
     folder: Path
 
+    def add_module(self, name: str, path: str) -> None:
+        shutil.copy(TESTS / "whole" / "recipes" / f"{name}.py", self.folder / "pipeline" / "backproof" / path)
+
     def add(self, path: str, text: str) -> None:
         with (self.folder / path).open("a", encoding="utf-8") as stream:
             stream.write(text)
 
     def add_line(self, path: str, line: str, *, before: str) -> None:
+        self.replace(path, before, f"{line}\n{before}")
+
+    def replace(self, path: str, old: str, new: str) -> None:
         file = self.folder / path
         text = file.read_text(encoding="utf-8")
-        assert text.count(before) == 1, before
-        file.write_text(text.replace(before, f"{line}\n{before}"), encoding="utf-8")
+        assert text.count(old) == 1, old
+        file.write_text(text.replace(old, new), encoding="utf-8")
 
     def call(self, *args: str | Path, code: int = 0) -> str:
         env = {**os.environ, "PYTHONPATH": str(self.folder / "pipeline")}
@@ -157,17 +109,13 @@ def checkout(tmp_path: Path) -> Checkout:
 
 
 def test_a_command(checkout: Checkout) -> None:
-    checkout.add("pipeline/backproof/commands/greet.py", COMMAND)
-    checkout.add_line(
-        "pipeline/backproof/cli.py",
-        '        "greet": ("greet:greet_command", "Greet NAME."),',
-        before='        "demo": (',
-    )
+    checkout.add_module("greet_command", "commands/greet.py")
+    checkout.add_line(CLI, '        "greet": Entry(place="greet:greet_command", summary="Greet NAME."),', before=DEMO)
     checkout.call("docs/generate_commands.py")
     assert "\n  greet " in checkout.backproof("--help")
     assert checkout.backproof("greet", "you") == "hello you\n"
     assert (checkout.folder / "docs" / "commands" / "greet.md").is_file()
-    assert checkout.count_passed("tests/whole/test_startup.py", "-k", "greet") == 2
+    assert checkout.count_passed("tests/whole/test_startup.py", "-k", "greet or says") == 2
     assert checkout.count_passed("tests/commands/test_command_pages.py") == 3
 
 
@@ -185,19 +133,37 @@ def test_a_rule(checkout: Checkout) -> None:
 
 
 def test_a_stage(checkout: Checkout, tmp_path: Path) -> None:
-    checkout.add("pipeline/backproof/records/tally.py", RECORD)
-    checkout.add("pipeline/backproof/stages/tally.py", STAGE)
-    checkout.add_line(
-        "pipeline/backproof/stages/__init__.py", "    tally,", before="    doctor,\n    experiment,\n    fixup,"
-    )
-    checkout.add_line("pipeline/backproof/stages/__init__.py", "    tally,", before='    report,\n    publish,\n)\n"""')
-    assert checkout.count_passed("tests/whole/test_conformance.py", "-k", "stage and not device") >= 10
-    job = make_job(tmp_path / "job")
-    where = ("--repo", job.upstream.folder, "--python", job.target.python, "--device", "cpu")
-    checkout.backproof("run", job.kit, "--out", job.run_folder, *where)
-    story = job.story()
+    checkout.add_module("tally_record", "records/tally.py")
+    checkout.add_module("tally_stage", "stages/tally.py")
+    checkout.add_line(STAGES, "    tally,", before="    triage,\n    upstream_tests,\n    validate,")
+    checkout.add_line(STAGES, "    tally,", before="    serve,\n    upstream_tests,\n    experiment,")
+    checkout.count_passed("tests/whole/test_conformance.py")
+    story = run_job(checkout, make_job(tmp_path / "job"), "cpu")
     assert [(result["outcome"], result["sentence"]) for result in story["stages"] if result["stage"] == "tally"] == [
         ("pass", "1 picked")
     ]
+
+
+def test_a_device(checkout: Checkout, tmp_path: Path) -> None:
+    checkout.add_module("turntable_device", "devices/turntable.py")
+    init = "pipeline/backproof/devices/__init__.py"
+    checkout.replace(init, "import ascend, cpu, emulator\n", "import ascend, cpu, emulator, turntable\n")
+    checkout.replace(init, '"cpu": cpu}', '"cpu": cpu, "turntable": turntable}')
+    assert "turntable" in checkout.backproof("run", "--help")
+    checkout.count_passed("tests/whole/test_conformance.py")
+    job = make_job(tmp_path / "job")
+    plan = job.kit / "plan.toml"
+    plan.write_text(plan.read_text().replace("[check.expect.cpu]", "[check.expect.turntable]"))
+    assert "is valid" in checkout.backproof("plan", "check", job.kit)
+    story = run_job(checkout, job, "turntable")
+    assert "turntable" in story["sentence"]
+
+
+def run_job(checkout: Checkout, job: PlainJob, device: str) -> dict[str, Any]:
+    """Run it, which must pass, and return its run.json."""
+    where = ("--repo", job.upstream.folder, "--python", job.target.python, "--device", device)
+    checkout.backproof("run", job.kit, "--out", job.run_folder, *where)
+    story = job.story()
     assert (story["outcome"], story["level"]) == ("pass", 2)
-    assert "1 picked" in checkout.backproof("show", job.run_folder)
+    assert story["sentence"] in checkout.backproof("show", job.run_folder)
+    return story
