@@ -17,7 +17,7 @@ from kits import write_kit
 if TYPE_CHECKING:
     from repositories import Repository
 
-BODY = "".join(f"statement number {each}\n" for each in range(30))
+BODY = "".join(f"statement number {number}\n" for number in range(30))
 FIXED = BODY.replace("number 9\n", "number nine\n")
 
 
@@ -56,14 +56,14 @@ def test_survey_as_a_table_keeps_hostile_text_off_the_terminal(project: Reposito
     assert "clean-after-drops" in done.stdout
     assert "\x1b" not in done.stdout
     assert "\u202e" not in done.stdout
-    assert "picks simulated or known in" in done.stderr
+    assert "picks tried or known in" in done.stderr
 
 
 def test_survey_as_json(project: Repository) -> None:
     done = ran("survey", fix_of(project), "--repo", str(project.folder), "--branches", "release/2", "--json")
-    found = json.loads(done.stdout)
-    assert found["schema_version"] == 1
-    assert [(row["branch"], row["outcome"], row["affected"]) for row in found["rows"]] == [
+    record = json.loads(done.stdout)
+    assert record["schema_version"] == 2
+    assert [(row["branch"], row["outcome"], row["affected"]) for row in record["rows"]] == [
         ("release/2", "clean", "yes")
     ]
 
@@ -174,9 +174,9 @@ def test_a_partial_clone_is_an_error_not_a_verdict(tmp_path: Path, project: Repo
     project.git("clone", "-q", "--filter=blob:none", "--no-checkout", f"file://{project.folder}", str(part))
     for command in (("survey", fix_of(project)), ("explain", fix_of(project), "--branch", "release/1")):
         done = ran(*command, "--repo", str(part))
-        said = done.output + (raised(done).next_step if done.exception and done.exit_code == 1 else "")
+        text = done.output + (raised(done).next_step if done.exception and done.exit_code == 1 else "")
         assert done.exit_code != 0
-        assert "git fetch --refetch" in said
+        assert "git fetch --refetch" in text
 
 
 def test_a_survey_of_a_shallow_clone_says_what_it_cannot_know(tmp_path: Path, project: Repository) -> None:

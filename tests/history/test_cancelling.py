@@ -23,10 +23,10 @@ def test_a_note_that_is_added_and_removed_cancels(upstream: Repository, opened: 
     fix = upstream.commit("fix", {"pkg/a.py": "x = 2\n"})
     note = upstream.commit("note", {"notes/n.md": "n\n"})
     gone = upstream.commit("no note", {"notes/n.md": None})
-    found = asked(upstream, opened, base)
-    assert found.needed == (fix,)
-    assert found.cancelling == ((note, gone),)
-    assert "together change nothing: 1 of 3 commits" in found.sentence
+    record = asked(upstream, opened, base)
+    assert record.needed == (fix,)
+    assert record.cancelling == ((note, gone),)
+    assert "together change nothing: 1 of 3 commits" in record.sentence
 
 
 def test_dropped_paths_do_not_count(upstream: Repository, opened: Opened) -> None:
@@ -41,16 +41,16 @@ def test_commits_that_rest_on_each_other_are_all_needed(upstream: Repository, op
     base = upstream.git("rev-parse", "HEAD")
     one = upstream.commit("one", {"pkg/a.py": "x = 2\ny = 2\nz = 3\n"})
     two = upstream.commit("two", {"pkg/a.py": "x = 3\ny = 2\nz = 3\n"})
-    found = asked(upstream, opened, base)
-    assert found.needed == (one, two)
-    assert found.sentence == "all 2 commits are needed"
+    record = asked(upstream, opened, base)
+    assert record.needed == (one, two)
+    assert record.sentence == "all 2 commits are needed"
 
 
 def test_twelve_commits_that_undo_each_other_take_no_time(upstream: Repository, opened: Opened) -> None:
     base = upstream.git("rev-parse", "HEAD")
-    for each in range(6):
-        upstream.commit(f"add {each}", {f"n{each}": "n\n"})
-        upstream.commit(f"remove {each}", {f"n{each}": None})
+    for number in range(6):
+        upstream.commit(f"add {number}", {f"n{number}": "n\n"})
+        upstream.commit(f"remove {number}", {f"n{number}": None})
     last = upstream.commit("fix", {"pkg/a.py": "x = 2\n"})
     assert asked(upstream, opened, base).needed == (last,)
 

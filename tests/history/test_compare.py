@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from backproof.history.records import CompareRecord
     from repositories import Opened, Repository
 
-BODY = "".join(f"line {each}\n" for each in range(30))
+BODY = "".join(f"line {number}\n" for number in range(30))
 FIXED = BODY.replace("line 9\n", "nine\n")
 
 
@@ -57,17 +57,17 @@ def test_the_same_tree_is_identical(upstream: Repository, opened: Opened) -> Non
     code_only = upstream.commit("code only (#10)", {"code.py": FIXED + "tail\n"})
     upstream.git("checkout", "--quiet", "release")
     landed = upstream.commit("tail", {"code.py": FIXED + "tail\n"})
-    found = compared(upstream, opened, landed, code_only)
-    assert (found.verdict, found.range_diff) == ("identical", "")
+    record = compared(upstream, opened, landed, code_only)
+    assert (record.verdict, record.range_diff) == ("identical", "")
     assert compared(upstream, opened, backport, fix).verdict == "identical-after-declared"
 
 
 def test_an_undeclared_difference_is_a_mismatch(upstream: Repository, opened: Opened) -> None:
     backport, fix = both(upstream, {"code.py": FIXED, "own.py": "o = 2\n"})
-    found = compared(upstream, opened, backport, fix)
-    assert (found.verdict, found.undeclared) == ("mismatch", ("own.py",))
-    assert "own.py" in found.sentence
-    assert "o = 2" in found.range_diff
+    record = compared(upstream, opened, backport, fix)
+    assert (record.verdict, record.undeclared) == ("mismatch", ("own.py",))
+    assert "own.py" in record.sentence
+    assert "o = 2" in record.range_diff
 
 
 def test_a_part_that_was_left_out_is_a_mismatch(upstream: Repository, opened: Opened) -> None:
@@ -79,8 +79,8 @@ def test_a_part_that_was_left_out_is_a_mismatch(upstream: Repository, opened: Op
 def test_a_declared_difference_is_adapted(upstream: Repository, opened: Opened, by: str) -> None:
     message = "backport\n\nAdapted: own.py the release calls it otherwise\n" if by == "trailer" else "backport"
     backport, fix = both(upstream, {"code.py": FIXED, "own.py": "o = 2\n"}, message)
-    found = compared(upstream, opened, backport, fix, adapted="own.py" if by == "option" else "")
-    assert (found.verdict, found.declared) == ("adapted", ("own.py",))
+    record = compared(upstream, opened, backport, fix, adapted="own.py" if by == "option" else "")
+    assert (record.verdict, record.declared) == ("adapted", ("own.py",))
 
 
 def test_a_resolved_conflict_must_be_declared(upstream: Repository, opened: Opened) -> None:
@@ -90,9 +90,9 @@ def test_a_resolved_conflict_must_be_declared(upstream: Repository, opened: Open
     backport = upstream.commit("backport", {"code.py": BODY.replace("line 9\n", "both\n")})
     upstream.switch("main", "main")
     fix = upstream.commit("fix (#9)", {"code.py": FIXED})
-    found = compared(upstream, opened, backport, fix)
-    assert (found.verdict, found.simulated) == ("mismatch", PickOutcome.CONFLICT)
-    assert "the pick conflicts there: code.py" in found.sentence
+    record = compared(upstream, opened, backport, fix)
+    assert (record.verdict, record.simulated) == ("mismatch", PickOutcome.CONFLICT)
+    assert "the pick conflicts there: code.py" in record.sentence
     assert compared(upstream, opened, backport, fix, adapted="/code.py").verdict == "adapted"
 
 
@@ -159,14 +159,14 @@ def test_a_clean_pick_with_a_call_that_the_release_does_not_take(
     upstream.switch("main", "main")
     upstream.commit("library (#1)", {"lib.py": main_library})
     fix = upstream.commit("fix (#2)", {"caller.py": CALLER.replace("return 0", f"return {call}")})
-    found = compared(upstream, opened, landed, fix)
-    assert found.verdict == "identical"
+    record = compared(upstream, opened, landed, fix)
+    assert record.verdict == "identical"
     if word:
-        assert len(found.suspects) == 1
-        assert word in found.suspects[0]
-        assert found.suspects[0].startswith("caller.py:5: ")
+        assert len(record.suspects) == 1
+        assert word in record.suspects[0]
+        assert record.suspects[0].startswith("caller.py:5: ")
     else:
-        assert found.suspects == ()
+        assert record.suspects == ()
 
 
 def test_a_method_of_self_is_looked_up_in_its_own_class(upstream: Repository, opened: Opened) -> None:
@@ -183,7 +183,7 @@ def test_a_method_of_self_is_looked_up_in_its_own_class(upstream: Repository, op
     upstream.switch("main", "main")
     upstream.commit("fewer (#1)", {"w.py": module("a")})
     fix = upstream.commit("fix (#2)", {"w.py": module("a", "self.step(1)")})
-    found = compared(upstream, opened, landed, fix)
-    assert [each for each in found.suspects if "step requires b" in each] == [
+    record = compared(upstream, opened, landed, fix)
+    assert [suspect for suspect in record.suspects if "step requires b" in suspect] == [
         "w.py:14: step(...): step requires b, which the call does not give; main's version takes this call"
     ]

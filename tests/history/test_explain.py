@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from backproof.history.records import ExplainRecord
     from repositories import Opened, Repository
 
-BODY = "".join(f"line {each}\n" for each in range(30))
+BODY = "".join(f"line {number}\n" for number in range(30))
 
 
 def explained(store: Store, fix: str, release: str, *, main: str | None = None, drop: str = "/notes/") -> ExplainRecord:
@@ -52,15 +52,15 @@ def test_the_missing_commit_is_named_proved_and_its_commands_work(upstream: Repo
     upstream.commit("elsewhere (#8)", {"code.py": BODY.replace("line 9\n", "nine = compute()\n") + "tail\n"})
     fixed = BODY.replace("line 9\n", "nine = compute(safely=True)\n") + "tail\n"
     fix = upstream.commit("fix (#9)", {"code.py": fixed})
-    found = explained(opened(upstream), fix, base)
-    assert found.outcome is PickOutcome.CONFLICT
-    assert [each.commit for each in found.causes] == [cause]
-    first = found.causes[0]
+    record = explained(opened(upstream), fix, base)
+    assert record.outcome is PickOutcome.CONFLICT
+    assert [cause.commit for cause in record.causes] == [cause]
+    first = record.causes[0]
     assert (first.pull, first.side, first.lines, first.of) == (7, "main", 1, 1)
     assert first.verdict is TrialVerdict.MAKES_CLEAN
     assert "picking #7 first makes this clean" in first.sentence
     assert "explains 1 of 1 conflicting lines in code.py" in first.sentence
-    bash(upstream, *found.commands)
+    bash(upstream, *record.commands)
     assert (upstream.folder / "code.py").read_text() == fixed.replace("tail\n", "")
     assert f"cherry picked from commit {fix}" in upstream.git("log", "-1", "--format=%B")
 
@@ -76,11 +76,11 @@ def test_where_the_whole_commit_conflicts_its_hunks_do(upstream: Repository, ope
         "rework (#7)", {"code.py": nine, "other.py": BODY.replace("line 4\n", "four for main\n"), "more.py": "m = 1\n"}
     )
     fix = upstream.commit("fix (#9)", {"code.py": nine.replace("compute()", "compute(1)")})
-    found = explained(opened(upstream), fix, release)
-    assert found.causes[0].commit == cause
-    assert found.causes[0].verdict is TrialVerdict.HUNKS_DO
-    assert "its hunks in code.py alone do" in found.causes[0].sentence
-    bash(upstream, *found.commands)
+    record = explained(opened(upstream), fix, release)
+    assert record.causes[0].commit == cause
+    assert record.causes[0].verdict is TrialVerdict.HUNKS_DO
+    assert "its hunks in code.py alone do" in record.causes[0].sentence
+    bash(upstream, *record.commands)
     assert (upstream.folder / "code.py").read_text() == nine.replace("compute()", "compute(1)")
     assert "four for the release" in (upstream.folder / "other.py").read_text()
     assert not (upstream.folder / "more.py").exists()
@@ -95,11 +95,11 @@ def test_several_commits_together_and_no_more_than_needed(upstream: Repository, 
     fix = upstream.commit(
         "fix (#4)", {"a.py": BODY.replace("line 5\n", change), "b.py": BODY.replace("line 5\n", change)}
     )
-    found = explained(opened(upstream), fix, base)
-    assert {each.verdict for each in found.causes} == {TrialVerdict.PICKED_HELPS}
-    assert found.together == (one, two)
-    assert f"Together {one[:12]}, {two[:12]} make this clean" in found.sentence
-    bash(upstream, *found.commands)
+    record = explained(opened(upstream), fix, base)
+    assert {cause.verdict for cause in record.causes} == {TrialVerdict.PICKED_HELPS}
+    assert record.together == (one, two)
+    assert f"Together {one[:12]}, {two[:12]} make this clean" in record.sentence
+    bash(upstream, *record.commands)
     assert upstream.git("show", "HEAD:b.py").splitlines()[5] == "six"
     assert upstream.git("show", "HEAD:c.py") == BODY.strip()
 
@@ -110,17 +110,17 @@ def test_the_releases_own_commit_is_named_and_never_reverted_for_the_user(upstre
     own = upstream.commit("own way (#50)", {"code.py": BODY.replace("line 9\n", "ours\n")})
     upstream.switch("main", base)
     fix = upstream.commit("fix (#9)", {"code.py": BODY.replace("line 9\n", "theirs\n")})
-    found = explained(opened(upstream), fix, own)
-    assert [(each.commit, each.side, each.verdict) for each in found.causes] == [
+    record = explained(opened(upstream), fix, own)
+    assert [(cause.commit, cause.side, cause.verdict) for cause in record.causes] == [
         (own, "release", TrialVerdict.TAKEN_BACK)
     ]
-    assert not any("revert" in each for each in found.commands)
-    at = next(i for i, each in enumerate(found.commands) if each.startswith("# edit"))
-    stopped = bash(upstream, *found.commands[:at], check=False)
+    assert not any("revert" in command for command in record.commands)
+    at = next(i for i, command in enumerate(record.commands) if command.startswith("# edit"))
+    stopped = bash(upstream, *record.commands[:at], check=False)
     assert stopped.returncode != 0
     assert "<<<<<<<" in (upstream.folder / "code.py").read_text()
     (upstream.folder / "code.py").write_text(BODY.replace("line 9\n", "both\n"))
-    bash(upstream, *found.commands[at:])
+    bash(upstream, *record.commands[at:])
     assert "both" in upstream.git("show", "HEAD:code.py")
 
 
@@ -132,9 +132,9 @@ def test_lines_that_the_release_removed_are_traced_to_who_removed_them(upstream:
     release = upstream.commit("later (#51)", {"x.py": "x = 1\n"})
     upstream.switch("main", base)
     fix = upstream.commit("fix (#9)", {"code.py": BODY.replace("line 9\n", "nine\n")})
-    found = explained(opened(upstream), fix, release)
-    assert [each.commit for each in found.causes] == [own]
-    assert "removed these lines on the release branch" in found.causes[0].how
+    record = explained(opened(upstream), fix, release)
+    assert [cause.commit for cause in record.causes] == [own]
+    assert "removed these lines on the release branch" in record.causes[0].how
 
 
 def test_a_file_that_the_release_does_not_have_names_who_added_it(upstream: Repository, opened: Opened) -> None:
@@ -143,13 +143,13 @@ def test_a_file_that_the_release_does_not_have_names_who_added_it(upstream: Repo
     fix = upstream.commit(
         "fix (#9)", {"new.py": BODY.replace("line 9\n", "nine\n"), "pkg/a.py": "x = 2\ny = 2\nz = 3\n"}
     )
-    found = explained(opened(upstream), fix, base)
-    assert [(each.path, each.kind.value) for each in found.conflicts] == [
+    record = explained(opened(upstream), fix, base)
+    assert [(conflict.path, conflict.kind.value) for conflict in record.conflicts] == [
         ("new.py", "modify/delete: the branch does not have this file")
     ]
-    assert found.causes[0].commit == adder
-    assert found.causes[0].how == "added the file, which the release does not have"
-    assert found.causes[0].verdict is TrialVerdict.MAKES_CLEAN
+    assert record.causes[0].commit == adder
+    assert record.causes[0].how == "added the file, which the release does not have"
+    assert record.causes[0].verdict is TrialVerdict.MAKES_CLEAN
 
 
 def test_leaving_a_missing_file_out_by_hand(upstream: Repository, opened: Opened) -> None:
@@ -161,11 +161,11 @@ def test_leaving_a_missing_file_out_by_hand(upstream: Repository, opened: Opened
     fix = upstream.commit(
         "fix (#9)", {"new.py": BODY.replace("line 9\n", "nine\n"), "pkg/a.py": "x = 2\ny = 2\nz = 3\n"}
     )
-    found = explained(opened(upstream), fix, gone)
-    assert [(each.commit, each.how) for each in found.causes] == [(gone, "deleted the file on the release branch")]
-    stop = next(i for i, each in enumerate(found.commands) if "cherry-pick -x" in each)
-    assert bash(upstream, *found.commands[: stop + 1], check=False).returncode != 0
-    bash(upstream, *found.commands[stop + 1 :])
+    record = explained(opened(upstream), fix, gone)
+    assert [(cause.commit, cause.how) for cause in record.causes] == [(gone, "deleted the file on the release branch")]
+    stop = next(i for i, command in enumerate(record.commands) if "cherry-pick -x" in command)
+    assert bash(upstream, *record.commands[: stop + 1], check=False).returncode != 0
+    bash(upstream, *record.commands[stop + 1 :])
     assert upstream.git("diff", "--name-only", gone, "HEAD") == "pkg/a.py"
 
 
@@ -178,9 +178,9 @@ def test_a_commit_that_the_release_took_in_another_form_is_not_called_missing(
     upstream.switch("main", base)
     upstream.commit("rework (#7)", {"code.py": BODY.replace("line 9\n", "nine = compute()\n")})
     fix = upstream.commit("fix (#9)", {"code.py": BODY.replace("line 9\n", "nine = compute(1)\n")})
-    found = explained(opened(upstream), fix, taken)
-    assert [(each.commit, each.side) for each in found.causes] == [(taken, "release")]
-    assert "in another form" in found.causes[0].how
+    record = explained(opened(upstream), fix, taken)
+    assert [(cause.commit, cause.side) for cause in record.causes] == [(taken, "release")]
+    assert "in another form" in record.causes[0].how
 
 
 def test_an_insertion_is_explained_by_its_neighbours_and_said_to_be_weaker(
@@ -192,9 +192,9 @@ def test_an_insertion_is_explained_by_its_neighbours_and_said_to_be_weaker(
     upstream.switch("main", base)
     near = upstream.commit("near (#7)", {"code.py": BODY.replace("line 28\n", "twenty eight\n")})
     fix = upstream.commit("fix (#9)", {"code.py": BODY.replace("line 28\n", "twenty eight\n") + "of main\n"})
-    found = explained(opened(upstream), fix, release)
-    assert near in [each.commit for each in found.causes]
-    assert next(each for each in found.causes if each.commit == near).how.startswith("stands next to")
+    record = explained(opened(upstream), fix, release)
+    assert near in [cause.commit for cause in record.causes]
+    assert next(cause for cause in record.causes if cause.commit == near).how.startswith("stands next to")
 
 
 def test_a_conflict_only_in_dropped_paths_comes_with_commands_that_drop(upstream: Repository, opened: Opened) -> None:
@@ -206,10 +206,10 @@ def test_a_conflict_only_in_dropped_paths_comes_with_commands_that_drop(upstream
         "fix (#9)",
         {"notes/a.md": "two\n", "notes/é.md": "two\n", "notes/new one.md": "n\n", "pkg/a.py": "x = 2\ny = 2\nz = 3\n"},
     )
-    found = explained(opened(upstream), fix, release)
-    assert found.outcome is PickOutcome.CLEAN_AFTER_DROPS
-    assert all(each.dropped for each in found.conflicts)
-    bash(upstream, *found.commands)
+    record = explained(opened(upstream), fix, release)
+    assert record.outcome is PickOutcome.CLEAN_AFTER_DROPS
+    assert all(conflict.dropped for conflict in record.conflicts)
+    bash(upstream, *record.commands)
     assert upstream.git("diff", "--name-only", release, "HEAD") == "pkg/a.py"
     assert upstream.git("log", "-1", "--format=%an") == "Ann Author"
 
@@ -217,8 +217,8 @@ def test_a_conflict_only_in_dropped_paths_comes_with_commands_that_drop(upstream
 def test_drops_without_a_conflict_are_taken_out_of_the_commit(upstream: Repository, opened: Opened) -> None:
     base = upstream.commit("base", {"notes/a.md": "one\n"})
     fix = upstream.commit("fix (#9)", {"notes/a.md": "two\n", "notes/b.md": "b\n", "pkg/a.py": "x = 2\n"})
-    found = explained(opened(upstream), fix, base)
-    bash(upstream, *found.commands)
+    record = explained(opened(upstream), fix, base)
+    bash(upstream, *record.commands)
     assert upstream.git("diff", "--name-only", base, "HEAD") == "pkg/a.py"
     assert upstream.git("status", "--porcelain") == ""
 
@@ -230,8 +230,8 @@ def test_later_reverts_and_fixes_are_told(upstream: Repository, opened: Opened) 
     upstream.commit("notes name #9 and others (#11)", {"README.md": "notes\n"})
     revert = upstream.commit(f'Revert "fix (#9)" (#12)\n\nThis reverts commit {fix}.\n', {"pkg/a.py": "x = 1\n"})
     again = upstream.commit(f'Revert "Revert" (#13)\n\nThis reverts commit {revert}.\n', {"pkg/a.py": "x = 3\n"})
-    found = explained(opened(upstream), fix, base, main=again)
-    assert [(each.commit, each.kind) for each in found.follow_ups] == [
+    record = explained(opened(upstream), fix, base, main=again)
+    assert [(follow_up.commit, follow_up.kind) for follow_up in record.follow_ups] == [
         (repair, "fix"),
         (revert, "revert"),
         (again, "revert of the revert"),
@@ -264,8 +264,8 @@ def test_markers_that_a_file_holds_as_text_are_not_taken_for_conflicts(upstream:
     base = upstream.commit("base", {"doc.py": text + BODY})
     cause = upstream.commit("rework (#7)", {"doc.py": text + BODY.replace("line 9\n", "nine\n")})
     fix = upstream.commit("fix (#9)", {"doc.py": text + BODY.replace("line 9\n", "NINE\n")})
-    found = explained(opened(upstream), fix, base)
-    assert [(each.commit, each.lines, each.of) for each in found.causes] == [(cause, 1, 1)]
+    record = explained(opened(upstream), fix, base)
+    assert [(cause.commit, cause.lines, cause.of) for cause in record.causes] == [(cause, 1, 1)]
 
 
 def test_names_that_are_not_utf8_are_spelled_for_bash(upstream: Repository, opened: Opened) -> None:
@@ -273,12 +273,12 @@ def test_names_that_are_not_utf8_are_spelled_for_bash(upstream: Repository, open
     path = os.fsdecode(b"n\xe9e\n.py")
     upstream.commit("add (#7)", {path: BODY})
     fix = upstream.commit("fix (#9)", {path: BODY.replace("line 9\n", "nine\n"), "pkg/a.py": "x = 2\n"})
-    found = explained(opened(upstream), fix, base, drop="*.py\n!/pkg/")
-    assert found.model_dump_json()
-    kept = explained(opened(upstream), fix, base)
-    assert "\\xe9" in kept.conflicts[0].path
+    record = explained(opened(upstream), fix, base, drop="*.py\n!/pkg/")
+    assert record.model_dump_json()
+    left = explained(opened(upstream), fix, base)
+    assert "\\xe9" in left.conflicts[0].path
     with Picker(opened(upstream)) as picker:
-        record = explain_pick(picker, fix=fix, branch="r", release=base, drop=lambda each: each == path)
+        record = explain_pick(picker, fix=fix, branch="r", release=base, drop=lambda candidate: candidate == path)
     bash(upstream, *record.commands)
     assert upstream.git("diff", "--name-only", base, "HEAD") == "pkg/a.py"
 
@@ -288,11 +288,11 @@ def test_a_commit_that_solves_a_part_of_a_file_is_said_to_do_no_more(upstream: R
     upstream.switch("rel", base)
     release = upstream.commit("own (#50)", {"code.py": BODY.replace("line 25\n", "ours\n")})
     upstream.switch("main", base)
-    cause = upstream.commit("rework (#7)", {"code.py": BODY.replace("line 5\n", "five\n")})
+    rework = upstream.commit("rework (#7)", {"code.py": BODY.replace("line 5\n", "five\n")})
     fixed = BODY.replace("line 5\n", "FIVE\n").replace("line 25\n", "theirs\n")
     fix = upstream.commit("fix (#9)", {"code.py": fixed})
-    found = explained(opened(upstream), fix, release)
-    first = next(each for each in found.causes if each.commit == cause)
+    record = explained(opened(upstream), fix, release)
+    first = next(cause for cause in record.causes if cause.commit == rework)
     assert first.verdict is TrialVerdict.FEWER
     assert "picking #7 first removes 1 of 2 conflicts" in first.sentence
-    assert found.together == ()
+    assert record.together == ()

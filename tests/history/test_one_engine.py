@@ -185,7 +185,7 @@ def test_what_an_attribute_file_of_the_repository_names_is_never_written_elsewhe
     fix = store.objects.transplant_commit(theirs, tree=store.objects.read_commit(theirs).tree, parent=base)
     before = sorted(tmp_path.iterdir())
     with Picker(store) as picker:
-        found = picker.pick(fix, picker.read_tree(ours))
-    assert found.outcome in {PickOutcome.CONFLICT, PickOutcome.UNKNOWN}
+        result = picker.pick(fix, picker.read_tree(ours))
+    assert result.outcome in {PickOutcome.CONFLICT, PickOutcome.UNKNOWN}
     assert sorted(tmp_path.iterdir()) == before
     assert not (store.folder / ".gitattributes").exists()

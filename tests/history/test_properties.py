@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from repositories import Repository
 
 QUICK = settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-LINES = st.lists(st.sampled_from(["a", "b", "c", "d", "e", ""]), max_size=12).map(lambda each: "\n".join(each) + "\n")
+LINES = st.lists(st.sampled_from(["a", "b", "c", "d", "e", ""]), max_size=12).map(lambda lines: "\n".join(lines) + "\n")
 NAMES = st.sampled_from(["f", "dir/f", "dir/g", "dir", "dir.x", "dir/sub/h", "z"])
 
 
@@ -53,12 +53,12 @@ def test_a_simulated_pick_is_the_real_one(shared: Repository, base: str, ours: s
     with tempfile.TemporaryDirectory() as folder:
         store = Store.create(Path(folder) / "s", Source.open(str(shared.folder)))
         with Picker(store) as picker:
-            found = picker.pick(fix, picker.read_tree(release))
-            if found.outcome is PickOutcome.CONFLICT:
-                text = picker.objects.read_file(str(found.marked), "f")
+            pick = picker.pick(fix, picker.read_tree(release))
+            if pick.outcome is PickOutcome.CONFLICT:
+                text = picker.objects.read_file(str(pick.marked), "f")
                 assert text is not None
-                assert conflict_hunks.parse_hunks(text, *found.labels)
-    assert found.tree == expected
+                assert conflict_hunks.parse_hunks(text, *pick.labels)
+    assert pick.tree == expected
 
 
 @QUICK

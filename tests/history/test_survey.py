@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from backproof.history.records import SurveyRow
     from repositories import Opened, Repository
 
-BODY = "".join(f"statement number {each}\n" for each in range(30))
+BODY = "".join(f"statement number {number}\n" for number in range(30))
 FIXED = BODY.replace("number 9\n", "number nine\n")
 
 
@@ -26,8 +26,8 @@ def surveyed(
     tips = {name: repository.git("rev-parse", name) for name in branches}
     main = repository.git("rev-parse", "main")
     with Picker(opened(repository)) as picker:
-        found = survey_branches(picker, [fix], tips, main=main, drop=make_path_filter([drop]))
-    return {row.branch: row for row in found.rows}
+        record = survey_branches(picker, [fix], tips, main=main, drop=make_path_filter([drop]))
+    return {row.branch: row for row in record.rows}
 
 
 @pytest.fixture
@@ -150,7 +150,7 @@ def test_what_the_branch_would_lack_is_told_unless_it_has_it(project: Repository
     project.commit("unrelated, names #2 (#4)", {"README.md": "x\n"})
     land(project, "has-repair", "[plain] Fix the repair of #2 (#3) (#203)", {"own.py": "o = 2\n"})
     rows = surveyed(project, opened, fix, "plain", "has-repair")
-    assert [(each.commit, each.kind) for each in rows["plain"].lacks] == [(repair, "fix")]
+    assert [(follow_up.commit, follow_up.kind) for follow_up in rows["plain"].lacks] == [(repair, "fix")]
     assert rows["has-repair"].lacks == ()
 
 
@@ -179,8 +179,8 @@ def test_a_merge_commit_and_a_hidden_parent_are_rows_of_their_own_kind(
     project.git("clone", "-q", "--depth", "1", "--no-single-branch", f"file://{project.folder}", str(tmp_path / "cut"))
     tips = {"plain": project.git("rev-parse", "plain")}
     with Picker(opened(tmp_path / "cut")) as picker:
-        found = survey_branches(picker, [fix], tips, main=fix)
-    row = found.rows[0]
-    assert "git fetch --unshallow" in found.limits[0]
+        record = survey_branches(picker, [fix], tips, main=fix)
+    row = record.rows[0]
+    assert "git fetch --unshallow" in record.limits[0]
     assert row.outcome is PickOutcome.UNKNOWN
     assert "git fetch --unshallow" in row.why

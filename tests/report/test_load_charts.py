@@ -8,7 +8,7 @@ from backproof.core.model import Arm
 from backproof.records.serving import ServeRecord
 from backproof.report import render
 from backproof.report.load_charts import draw_charts
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from loads import a_round, record, step, with_load
 from pages import Reader
@@ -31,6 +31,7 @@ def test_the_failing_step_is_marked_where_it_was() -> None:
 
 
 @given(st.lists(st.floats(0, 1e9, allow_nan=False), min_size=1, max_size=8))
+@example([5e-324])
 def test_every_spot_is_inside_and_more_is_higher(rates: list[float]) -> None:
     steps = [step(2**index, rate=rate) for index, rate in enumerate(rates)]
     chart = draw_charts(ServeRecord(rounds=(a_round(Arm.FIXED, *steps),)))[0]

@@ -53,7 +53,7 @@ def test_a_fixup_is_a_commit_of_its_own_with_its_reason(
 ) -> None:
     fix = fix_on_main(upstream, {"pkg/f.py": SOURCE})
     ctx, record = landed(tmp_path, upstream, fix, {name: text})
-    assert [each.outcome for each in record.fixups] == ["applied"]
+    assert [fixup.outcome for fixup in record.fixups] == ["applied"]
     store = Store.open(ctx.ledger.store)
     commit = store.read_commit(record.head)
     assert "the row is never written" in commit.message
@@ -69,7 +69,7 @@ def test_a_fixup_that_is_there_is_said_and_not_repeated(
 ) -> None:
     fix = fix_on_main(upstream, {"pkg/f.py": SOURCE.replace("# why\n", "# why\n    a[-1].zero_()\n")})
     _, record = landed(tmp_path, upstream, fix, {name: text})
-    assert [(each.outcome, each.landed) for each in record.fixups] == [("already-there", None)]
+    assert [(fixup.outcome, fixup.landed) for fixup in record.fixups] == [("already-there", None)]
 
 
 @pytest.mark.parametrize(
@@ -117,7 +117,7 @@ def test_an_invalid_fixup_names_its_file(tmp_path: Path, text: str) -> None:
 )
 def test_every_other_byte_stays(before: list[str], after: list[str], newline: str) -> None:
     insertion = anchored.Insertion(schema=1, file="f.py", scope="f", after="anchor(1)", insert="new()")
-    lines = ["def f():", *(f"    {each}" for each in [*before, "anchor( 1 )  # here", *after])]
+    lines = ["def f():", *(f"    {sha}" for sha in [*before, "anchor( 1 )  # here", *after])]
     source = newline.join([*"\n".join(lines).split("\n"), ""]).encode()
     anchor = f"    anchor( 1 )  # here{newline}".encode()
     assert anchored.insert_statement(source, insertion) == source.replace(

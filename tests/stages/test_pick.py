@@ -61,14 +61,14 @@ def test_clean_pick_keeps_author_and_says_where_it_comes_from(tmp_path: Path, up
     ctx = context(tmp_path, upstream, [fix])
     result, record = picked(ctx)
     assert result.outcome is Outcome.PASS
-    assert [each.outcome for each in record.commits] == ["clean"]
+    assert [commit.outcome for commit in record.commits] == ["clean"]
     landed = Store.open(ctx.ledger.store).read_commit(record.head)
     assert f"(cherry picked from commit {fix})" in landed.message
     assert landed.author == "Ann Author <ann@example.org>"
     assert "Signed-off-by" not in landed.message
     assert [change.path for change in record.changes] == ["pkg/a.py"]
     assert result.evidence
-    assert all(ctx.ledger.holds(each) for each in result.evidence)
+    assert all(ctx.ledger.holds(evidence) for evidence in result.evidence)
 
 
 def test_sign_off_is_the_committers(tmp_path: Path, upstream: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -124,7 +124,7 @@ def test_conflicts_are_named_with_their_kinds_and_need_a_person(tmp_path: Path, 
     result, record = picked(ctx)
     assert result.outcome is Outcome.PERSON
     assert result.outcome.exit_code == 3
-    kinds = {each.path: each.kind for each in record.conflicts}
+    kinds = {conflict.path: conflict.kind for conflict in record.conflicts}
     assert kinds == {"pkg/a.py": "content", "README.md": "modify/delete: the branch does not have this file"}
     assert "pkg/a.py (content)" in result.sentence
     assert record.head == record.base
@@ -147,7 +147,7 @@ def test_an_empty_commit_is_told_from_one_that_is_there(tmp_path: Path, upstream
     only_notes = upstream.commit("note", {"notes/8.yaml": "n\n"})
     real = upstream.commit("fix", {"pkg/a.py": "x = 1\ny = 20\nz = 3\n"})
     result, record = picked(context(tmp_path, upstream, [empty, only_notes, real]))
-    assert [each.outcome for each in record.commits] == ["empty", "empty", "clean"]
+    assert [commit.outcome for commit in record.commits] == ["empty", "empty", "clean"]
     assert result.outcome is Outcome.PASS
 
 
@@ -176,8 +176,8 @@ def test_other_commits_that_cancel_out_are_told_from_trees(tmp_path: Path, upstr
     upstream.commit("remove notes", {"notes/6.yaml": None, "notes/7.yaml": None})
     upstream.git("update-ref", "refs/pull/7/head", "HEAD")
     _, record = picked(context(tmp_path, upstream, [fix]))
-    assert [each.subject for each in record.others] == ["add note", "remove notes"]
-    assert all(each.computed and "not needed" in each.why for each in record.others)
+    assert [commit.subject for commit in record.others] == ["add note", "remove notes"]
+    assert all(commit.computed and "not needed" in commit.why for commit in record.others)
     assert "adds notes/7.yaml" in record.others[0].why
 
 
@@ -199,7 +199,7 @@ def test_a_reconstruction_is_found_by_its_trailer_and_said(tmp_path: Path, upstr
     upstream.git("update-ref", "refs/pull/7/head", "HEAD")
     result, record = picked(context(tmp_path, upstream, ["f5826a4"]))
     assert record.commits[0].reconstructed
-    assert any("reconstruction" in each.text for each in result.findings)
+    assert any("reconstruction" in finding.text for finding in result.findings)
 
 
 def test_a_commit_that_is_not_there_is_a_usage_error_with_the_fetch_command(
@@ -235,13 +235,18 @@ def test_the_users_repository_is_byte_identical_and_its_hooks_never_run(tmp_path
     assert list(tmp_path.glob("ran-*")) == []
 
 
+LEAKED = (
+    *("GIT_DIR", "GIT_COMMON_DIR", "GIT_INDEX_FILE", "GIT_WORK_TREE", "GIT_OBJECT_DIRECTORY"),
+    *("GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_CONFIG_COUNT", "GIT_CONFIG_PARAMETERS", "GIT_PREFIX"),
+)
+
+
 def test_inherited_git_variables_do_not_steer_us(
     tmp_path: Path, upstream: Repository, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     fix = fix_on_main(upstream, {"pkg/a.py": "x = 1\ny = 20\nz = 3\n"})
-    monkeypatch.setenv("GIT_DIR", str(tmp_path / "elsewhere"))
-    monkeypatch.setenv("GIT_INDEX_FILE", str(tmp_path / "elsewhere-index"))
-    monkeypatch.setenv("GIT_WORK_TREE", str(tmp_path / "elsewhere-tree"))
+    for name in LEAKED:
+        monkeypatch.setenv(name, str(tmp_path / "elsewhere" / name))
     result, _ = picked(context(tmp_path, upstream, [fix]))
     assert result.outcome is Outcome.PASS
     assert not list(tmp_path.glob("elsewhere*"))
@@ -299,7 +304,7 @@ def test_upstreams_own_commit_is_kept_beside_what_landed(tmp_path: Path, upstrea
     assert f"From {fix}" in theirs
     assert "+++ b/notes/7.md" in theirs
     assert "+++ b/notes/7.md" not in landed
-    assert "pick/upstream.mbox" in [each.path for each in result.evidence]
+    assert "pick/upstream.mbox" in [evidence.path for evidence in result.evidence]
 
 
 @pytest.mark.parametrize("lost", ["HEAD", "config", "objects", "refs"])

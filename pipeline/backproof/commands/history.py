@@ -1,4 +1,4 @@
-"""survey, explain, compare, cancelling, reproduce: questions about picks, answered from git objects alone."""
+"""survey, explain, compare, redundant, reproduce: questions about picks, answered from git objects alone."""
 
 from __future__ import annotations
 
@@ -50,10 +50,10 @@ def survey_command(
 
     kit = _load_kit(what)
     if kit is not None:
-        globs = globs or tuple(each.name for each in kit.branch)
+        globs = globs or tuple(branch.name for branch in kit.branch)
         drop = (*kit.pick.drop, *drop)
     with open_repository(repo, say) as opened:
-        found = survey_branches(
+        record = survey_branches(
             opened.picker,
             [opened.resolve_kit_commit(kit, name) for name in kit.pick.commits]
             if kit
@@ -63,7 +63,7 @@ def survey_command(
             drop=make_path_filter(drop),
             series=kit is not None,
         )
-    print_json(found) if as_json else history.print_survey(found)
+    print_json(record) if as_json else history.print_survey(record)
 
 
 def _load_kit(what: Sequence[str]) -> Plan | None:
@@ -102,7 +102,7 @@ def explain_command(
     from backproof.records.picks import PickOutcome
 
     with open_repository(repo, say) as opened:
-        found = explain_pick(
+        record = explain_pick(
             opened.picker,
             fix=opened.resolve_commit(commit),
             branch=branch,
@@ -110,13 +110,13 @@ def explain_command(
             drop=make_path_filter(drop),
             main=branches.find_main(opened.source, main_branch),
         )
-    print_json(found) if as_json else history.print_explanation(found)
+    print_json(record) if as_json else history.print_explanation(record)
     codes = {
         PickOutcome.CONFLICT: ExitCode.PERSON,
         PickOutcome.MERGE_COMMIT: ExitCode.PERSON,
         PickOutcome.UNKNOWN: ExitCode.ERROR,
     }
-    sys.exit(codes.get(found.outcome, ExitCode.PASS))
+    sys.exit(codes.get(record.outcome, ExitCode.PASS))
 
 
 @click.command("compare")
@@ -145,23 +145,23 @@ def compare_command(
     from backproof.history.repository import open_repository
     from backproof.kit.loader import load_plan
 
-    found_plan = load_plan(kit, DEVICES) if kit else None
-    if not originals and found_plan is None:
+    kit_plan = load_plan(kit, DEVICES) if kit else None
+    if not originals and kit_plan is None:
         raise PlanError(
             "compare: no original is named", why="neither a commit nor --kit", next_step="name the original commit"
         )
     with open_repository(repo, say) as opened:
         picker = opened.picker
-        found = compare_backport(
+        record = compare_backport(
             picker,
             Backport.parse(picker, backport, opened.resolve_commit),
-            _resolve_originals(opened, originals, found_plan),
-            drop=make_path_filter((*(found_plan.pick.drop if found_plan else ()), *drop)),
+            _resolve_originals(opened, originals, kit_plan),
+            drop=make_path_filter((*(kit_plan.pick.drop if kit_plan else ()), *drop)),
             adapted=make_path_filter(adapted),
-            amend=_make_amend(picker, kit, found_plan) if kit and found_plan else None,
+            amend=_make_amend(picker, kit, kit_plan) if kit and kit_plan else None,
         )
-    print_json(found) if as_json else history.print_comparison(found)
-    sys.exit(_choose_exit_code(found))
+    print_json(record) if as_json else history.print_comparison(record)
+    sys.exit(_choose_exit_code(record))
 
 
 def _resolve_originals(opened: Repository, names: Sequence[str], kit: Plan | None) -> list[str]:
@@ -170,17 +170,17 @@ def _resolve_originals(opened: Repository, names: Sequence[str], kit: Plan | Non
     return [opened.resolve_kit_commit(kit, name) for name in kit.pick.commits]
 
 
-def _make_amend(picker: Picker, kit: Path, found: Plan) -> Callable[[str], str]:
+def _make_amend(picker: Picker, kit: Path, kit_plan: Plan) -> Callable[[str], str]:
     from backproof.history.fixups import apply_fixups
 
     folder = kit if kit.is_dir() else kit.parent
-    return lambda tree: apply_fixups(picker.store, tree, [folder / fixup.file for fixup in found.fixup])
+    return lambda tree: apply_fixups(picker.store, tree, [folder / fixup.file for fixup in kit_plan.fixup])
 
 
-def _choose_exit_code(found: CompareRecord) -> ExitCode:
-    if found.verdict == "mismatch":
+def _choose_exit_code(record: CompareRecord) -> ExitCode:
+    if record.verdict == "mismatch":
         return ExitCode.FAIL
-    return ExitCode.PERSON if found.suspects else ExitCode.PASS
+    return ExitCode.PERSON if record.suspects else ExitCode.PASS
 
 
 @click.command("redundant")
@@ -199,10 +199,10 @@ def redundant_command(*, span: str, repo: str, drop: tuple[str, ...], as_json: b
     if not (base and dots and head):
         raise PlanError(f"{span}: not a range", why="it has no '..'", next_step="write it as BASE..HEAD")
     with open_repository(repo, say) as opened:
-        found = find_cancelling(
+        record = find_cancelling(
             opened.picker, opened.resolve_commit(base), opened.resolve_commit(head), drop=make_path_filter(drop)
         )
-    print_json(found) if as_json else history.print_cancelling(found)
+    print_json(record) if as_json else history.print_cancelling(record)
 
 
 @click.command("reproduce")

@@ -1,4 +1,4 @@
-"""Whether a branch has the faulty code at all: the lines that the fix takes away."""
+"""The faulty code on a branch: the lines that the fix takes away."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ _TELLING = 6
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class FaultyLines:
-    """For each file that the fix changes: the telling lines that it takes away."""
+    """The telling lines that a fix takes away, by file."""
 
     files: dict[str, Counter[bytes]]
     added: int
 
     @property
     def total(self) -> int:
-        return sum(sum(each.values()) for each in self.files.values())
+        return sum(sum(lines.values()) for lines in self.files.values())
 
 
 def read_faulty_lines(picker: Picker, change: Change, drop: Drop) -> FaultyLines:
-    """The faulty code as a fix shows it; documentation, tests and CI count only where there is nothing else."""
+    """Return the faulty code as a fix shows it; documentation, tests and CI count only where there is nothing else."""
     pairs = {path: pair for path, pair in picker.diff_trees(change.before, change.after).items() if not drop(path)}
     product = {path: pair for path, pair in pairs.items() if not is_secondary(path)} or pairs
     files: dict[str, Counter[bytes]] = {}
@@ -48,24 +48,24 @@ def read_faulty_lines(picker: Picker, change: Change, drop: Drop) -> FaultyLines
     return FaultyLines(files=files, added=len(product) - len(files))
 
 
-def judge_affected(picker: Picker, wrong: FaultyLines, onto: str, pick: PickResult) -> tuple[Answer, str]:
-    """Whether a tree has it, and why we think so."""
-    texts = {path: picker.objects.read_file(onto, path) for path in wrong.files}
+def judge_affected(picker: Picker, faulty: FaultyLines, onto: str, pick: PickResult) -> tuple[Answer, str]:
+    """Return the answer for a tree, and the reason."""
+    texts = {path: picker.objects.read_file(onto, path) for path in faulty.files}
     absent = sorted(path for path, text in texts.items() if text is None)
-    if wrong.files and len(absent) == len(wrong.files):
+    if faulty.files and len(absent) == len(faulty.files):
         return "no", f"the branch does not have {', '.join(absent[:3])}"
-    total = wrong.total
+    total = faulty.total
     if total == 0:
         return _judge_by_outcome(pick)
-    held = sum(
-        sum((wanted & _count_lines(text)).values())
-        for path, wanted in wrong.files.items()
+    present = sum(
+        sum((removed & _count_lines(text)).values())
+        for path, removed in faulty.files.items()
         if (text := texts[path]) is not None
     )
-    why = f"it has {held} of the {format_count(total, 'line')} that the fix takes away"
-    if held == 0:
+    why = f"it has {present} of the {format_count(total, 'line')} that the fix takes away"
+    if present == 0:
         return "no", why
-    return ("yes" if held * 2 >= total else "partly"), why
+    return ("yes" if present * 2 >= total else "partly"), why
 
 
 def _judge_by_outcome(pick: PickResult) -> tuple[Answer, str]:
@@ -75,4 +75,4 @@ def _judge_by_outcome(pick: PickResult) -> tuple[Answer, str]:
 
 
 def _count_lines(text: bytes) -> Counter[bytes]:
-    return Counter(line for each in text.split(b"\n") if len(line := each.strip()) >= _TELLING)
+    return Counter(line for row in text.split(b"\n") if len(line := row.strip()) >= _TELLING)

@@ -29,7 +29,7 @@ _MOST = 400
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class NewCall:
-    """One call in lines that the pick brought."""
+    """A call in lines that the pick brought."""
 
     path: str
     line: int
@@ -42,7 +42,7 @@ class NewCall:
 
 
 def find_suspect_calls(picker: Picker, change: Change, base: str, head: str, *, drop: Drop) -> tuple[str, ...]:
-    """One sentence for each call that the tree `head` cannot serve, with file and line."""
+    """Return one sentence for each call that the tree `head` cannot serve, with file and line."""
     calls = [
         call
         for path in _list_python_paths(picker, base, head, drop)
@@ -52,8 +52,8 @@ def find_suspect_calls(picker: Picker, change: Change, base: str, head: str, *, 
     if not names:
         return ()
     main, release = (_collect_signatures(picker, tree, names) for tree in (change.after, head))
-    found = (_judge_call(call, main.get(call.name, ()), release.get(call.name, ())) for call in calls)
-    return tuple(dict.fromkeys(each for each in found if each))
+    sentences = (_judge_call(call, main.get(call.name, ()), release.get(call.name, ())) for call in calls)
+    return tuple(dict.fromkeys(sentence for sentence in sentences if sentence))
 
 
 def _list_python_paths(picker: Picker, base: str, head: str, drop: Drop) -> list[str]:
@@ -74,7 +74,7 @@ def _find_new_calls(picker: Picker, base: str, head: str, path: str) -> Iterator
     if tree is None:
         return
     shadowed = _list_bound_names(tree)
-    for node, owner in _list_owned_calls(tree, ""):
+    for node, owner in _walk_with_owner(tree, ""):
         if isinstance(node, ast.Call) and not fresh.isdisjoint(
             range(node.lineno, (node.end_lineno or node.lineno) + 1)
         ):
@@ -83,11 +83,11 @@ def _find_new_calls(picker: Picker, base: str, head: str, path: str) -> Iterator
                 yield call
 
 
-def _list_owned_calls(node: ast.AST, owner: str) -> Iterator[tuple[ast.AST, str]]:
-    """Every node with the class that it stands in."""
+def _walk_with_owner(node: ast.AST, owner: str) -> Iterator[tuple[ast.AST, str]]:
+    """Yield every node with the class that it stands in."""
     for child in ast.iter_child_nodes(node):
         yield child, owner
-        yield from _list_owned_calls(child, child.name if isinstance(child, ast.ClassDef) else owner)
+        yield from _walk_with_owner(child, child.name if isinstance(child, ast.ClassDef) else owner)
 
 
 def _parse_module(text: bytes) -> ast.Module | None:
@@ -98,7 +98,7 @@ def _parse_module(text: bytes) -> ast.Module | None:
 
 
 def _list_bound_names(tree: ast.Module) -> set[str]:
-    """Names that a file binds as arguments or variables: a call of these is not a call of a function of that name."""
+    """Return what a file binds as arguments or variables: a call of these is no call of a function of that name."""
     names = {node.arg for node in ast.walk(tree) if isinstance(node, ast.arg)}
     names |= {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
     return names | set(dir(builtins))
@@ -117,31 +117,33 @@ def _read_call(node: ast.Call, path: str, owner: str) -> NewCall | None:
         name=target.id if isinstance(target, ast.Name) else target.attr,
         bare=isinstance(target, ast.Name) or own,
         owner=owner if own else "",
-        positional=sum(not isinstance(each, ast.Starred) for each in node.args),
-        keywords=frozenset(each.arg for each in node.keywords if each.arg),
-        open_ended=any(isinstance(each, ast.Starred) for each in node.args)
-        or any(not each.arg for each in node.keywords),
+        positional=sum(not isinstance(argument, ast.Starred) for argument in node.args),
+        keywords=frozenset(argument.arg for argument in node.keywords if argument.arg),
+        open_ended=any(isinstance(argument, ast.Starred) for argument in node.args)
+        or any(not argument.arg for argument in node.keywords),
     )
 
 
 def _collect_signatures(picker: Picker, tree: str, names: Sequence[str]) -> dict[str, tuple[Definition, ...]]:
-    """Every definition of these names in a tree; one grep finds the files, so that few are parsed."""
+    """Return every definition of these names in a tree; one grep finds the files, so that few are parsed."""
     pattern = rf"(def|class) +({'|'.join(names)})\b"
     done = picker.store.run_git("grep", "-l", "-z", "-E", pattern, tree, "--", keep=1 << 26)
-    found: dict[str, list[Definition]] = {}
+    definitions: dict[str, list[Definition]] = {}
     for row in done.stdout.decode("utf-8", "surrogateescape").split("\0"):
         path = row.partition(":")[2]
         module = _parse_module(picker.objects.read_file(tree, path) or b"") if path.endswith(".py") else None
-        for each in read_signatures(module) if module else ():
-            if each.name in names:
-                found.setdefault(each.name, []).append((path, each))
-    return {name: tuple(each) for name, each in found.items()}
+        for signature in read_signatures(module) if module else ():
+            if signature.name in names:
+                definitions.setdefault(signature.name, []).append((path, signature))
+    return {name: tuple(rows) for name, rows in definitions.items()}
 
 
 def _judge_call(call: NewCall, main: Sequence[Definition], release: Sequence[Definition]) -> str | None:
     where = f"{call.path}:{call.line}: {call.name}(...)"
     main, release = _find_nearest(call, main, release)
-    if not any(_takes_call(each, call) for _, each in main) or any(_takes_call(each, call) for _, each in release):
+    if not any(_takes_call(signature, call) for _, signature in main) or any(
+        _takes_call(signature, call) for _, signature in release
+    ):
         return None
     if release:
         return f"{where}: {release[0][1].find_refusal(call.positional, call.keywords)}; main's version takes this call"
@@ -152,7 +154,7 @@ def _judge_call(call: NewCall, main: Sequence[Definition], release: Sequence[Def
 def _find_nearest(
     call: NewCall, main: Sequence[Definition], release: Sequence[Definition]
 ) -> tuple[Sequence[Definition], Sequence[Definition]]:
-    """The definitions that the call means: those in its own file and class where both sides have one, else all."""
+    """Return the definitions that the call means: those in its file and class where both sides have one, else all."""
     own = [[row for row in rows if row[0] == call.path and row[1].owner == call.owner] for rows in (main, release)]
     return (own[0], own[1]) if call.bare and all(own) else (main, release)
 

@@ -21,23 +21,23 @@ _MAIN = ("main", "master", "trunk", "develop")
 
 
 def match_branches(source: Source, globs: Sequence[str]) -> dict[str, str]:
-    """The branches that match a glob, by name; a local one wins over a remote one.
+    """Return the branches that match a glob, by name; a local one wins over a remote one.
 
     Raises:
         PlanError: none does.
     """
-    found: dict[str, str] = {}
+    matches: dict[str, str] = {}
     for ref in sorted(source.refs, key=lambda name: name.startswith("refs/remotes/")):
         name = _shorten_ref(ref)
-        if name and name not in found and any(fnmatchcase(name, glob) for glob in globs):
-            found[name] = source.refs[ref]
-    if not found:
+        if name and name not in matches and any(fnmatchcase(name, glob) for glob in globs):
+            matches[name] = source.refs[ref]
+    if not matches:
         raise PlanError(
             f"{source.name}: no branch matches {', '.join(globs)}",
             why=f"it has {', '.join(sorted(filter(None, map(_shorten_ref, source.refs)))[:8]) or 'no branches'}",
             next_step="give another --branches glob, for example 'release*'",
         )
-    return dict(sorted(found.items()))
+    return dict(sorted(matches.items()))
 
 
 def _shorten_ref(ref: str) -> str | None:
@@ -48,13 +48,14 @@ def _shorten_ref(ref: str) -> str | None:
 
 
 def find_main(source: Source, name: str | None) -> str:
-    """The commit of the main branch."""
+    """Return the commit of the main branch."""
     if name is not None:
         return source.resolve_branch(name)
-    found = next(
-        (each for each in _MAIN if {f"refs/heads/{each}", f"refs/remotes/origin/{each}"} & set(source.refs)), None
+    main = next(
+        (branch for branch in _MAIN if {f"refs/heads/{branch}", f"refs/remotes/origin/{branch}"} & set(source.refs)),
+        None,
     )
-    return source.resolve_branch(found or "main")
+    return source.resolve_branch(main or "main")
 
 
 def find_reconstruction(store: Store, source: Source, pull: int | None, name: str) -> str | None:
@@ -71,7 +72,7 @@ def read_reconstructed(commit: CommitInfo) -> tuple[str, ...]:
 
 
 class CommitGraph:
-    """Who is whose ancestor."""
+    """The ancestry of all tips, read at once."""
 
     def __init__(self, store: Store, tips: Iterable[str]) -> None:
         self._store = store
@@ -83,7 +84,7 @@ class CommitGraph:
         self._parents: dict[str, list[str]] = {row[0]: row[1:] for row in rows}
 
     def collect_ancestors(self, tip: str) -> set[str]:
-        """The commit itself and all before it."""
+        """Return a commit and all its ancestors."""
         seen: set[str] = set()
         waiting = [tip]
         while waiting:
@@ -94,5 +95,5 @@ class CommitGraph:
         return seen
 
     def read_commits(self, tips: Sequence[str], without: str) -> Mapping[str, CommitInfo]:
-        """The commits of the tips that `without` does not have, newest first."""
-        return {each.sha: each for each in read_log(self._store, *tips, f"^{without}")} if tips else {}
+        """Return the commits of the tips that `without` does not have, newest first."""
+        return {commit.sha: commit for commit in read_log(self._store, *tips, f"^{without}")} if tips else {}

@@ -1,4 +1,4 @@
-"""Which commits of a pull request together change nothing, and the smallest set that gives its code.
+"""Commits of a pull request that together change nothing, and the smallest set that gives its code.
 
 Every commit is taken or left, and what the trees have in common is followed once: eight commits that cancel each other
 make a handful of trees, not 256.
@@ -22,10 +22,10 @@ MOST_TREES = 256
 
 
 def find_cancelling(picker: Picker, base: str, head: str, *, drop: Drop = keep_all) -> CancellingRecord:
-    """The commits of `base..head` (merges aside) that can be left out."""
+    """Return the commits of `base..head` (merges aside) that can be left out."""
     commits = picker.store.list_commits(base, head)
-    wanted = _restore_dropped(picker, picker.read_tree(head), picker.read_tree(base), drop)
-    needed = _find_smallest_set(picker, commits, picker.read_tree(base), wanted, drop)
+    goal = _restore_dropped(picker, picker.read_tree(head), picker.read_tree(base), drop)
+    needed = _find_smallest_set(picker, commits, picker.read_tree(base), goal, drop)
     left = () if needed is None else tuple(sha for sha in commits if sha not in needed)
     return CancellingRecord(
         base=base,
@@ -43,9 +43,9 @@ def _restore_dropped(picker: Picker, tree: str, base: str, drop: Drop) -> str:
 
 
 def _find_smallest_set(
-    picker: Picker, commits: Sequence[str], base: str, wanted: str, drop: Drop
+    picker: Picker, commits: Sequence[str], base: str, goal: str, drop: Drop
 ) -> tuple[str, ...] | None:
-    """The fewest commits whose picks, in order, give the wanted tree; None where picks do not give it."""
+    """Return the fewest commits whose picks, in order, give the tree `goal`; None where picks do not give it."""
     reached: dict[str, tuple[str, ...]] = {base: ()}
     for sha in commits:
         change = picker.read_change(sha)
@@ -58,7 +58,7 @@ def _find_smallest_set(
             if len(taken) < len(reached.get(pick.tree, commits)) or pick.tree not in reached:
                 reached[pick.tree] = taken
         reached = dict(sorted(reached.items(), key=lambda item: len(item[1]))[:MOST_TREES])
-    return reached.get(wanted)
+    return reached.get(goal)
 
 
 def _describe(commits: Sequence[str], needed: tuple[str, ...] | None, left: Sequence[str]) -> str:

@@ -1,7 +1,7 @@
-"""Finds the commits that make a pick conflict: who wrote the lines that the fix rests on and the release lacks.
+"""The commits that make a pick conflict: they wrote the lines that the fix rests on and the release lacks.
 
 Blame of the base side of each conflict names them; where both sides had the lines, blame of the release's side names
-the release's own commit; a log of the path is the weaker fallback, and said to be.
+the release's own commit; a log of the path is the weaker fallback, and marked as weak.
 """
 
 from __future__ import annotations
@@ -55,8 +55,8 @@ class _Tally:
 
     def add_lines(self, sha: str, path: str, count: int, side: Side, how: str, *, weak: bool = False) -> None:
         self.lines[sha, path] += count
-        known = self.how.get(sha)
-        if known is None or (known[2] and not weak):
+        earlier = self.how.get(sha)
+        if earlier is None or (earlier[2] and not weak):
             self.how[sha] = (side, how, weak)
 
 
@@ -69,7 +69,7 @@ class Causes:
 
 
 def find_causes(divergence: Divergence, pick: PickResult) -> Causes:
-    """The causes of the real conflicts of a simulated pick onto the release's tree."""
+    """Return the causes of the real conflicts of a pick onto the release's tree."""
     tally = _Tally()
     for conflict in pick.real_conflicts:
         before = set(tally.how)
@@ -84,91 +84,93 @@ def find_causes(divergence: Divergence, pick: PickResult) -> Causes:
 
 def _find_by_lines(divergence: Divergence, tally: _Tally, conflict: Conflict, pick: PickResult) -> None:
     text = divergence.picker.objects.read_file(str(pick.marked), conflict.path)
-    found = conflict_hunks.parse_hunks(text, *pick.labels) if text else []
+    hunks = conflict_hunks.parse_hunks(text, *pick.labels) if text else []
     base_path = _find_path_in(divergence, divergence.parent, conflict, 1)
     base, theirs = (_read_stage(divergence, conflict, stage) for stage in (1, 3))
-    needs_place = [each for each in found if not each.base]
+    needs_place = [hunk for hunk in hunks if not hunk.base]
     differences = (
         diff_blobs(divergence.store, conflict.stages[1].oid, conflict.stages[3].oid) if needs_place and base else []
     )
-    spans = conflict_hunks.locate_hunks(found, base, theirs, differences)
-    for region, span in zip(found, spans, strict=True):
-        tally.totals[conflict.path] += _count_lines(region, span)
+    spans = conflict_hunks.locate_hunks(hunks, base, theirs, differences)
+    for hunk, span in zip(hunks, spans, strict=True):
+        tally.totals[conflict.path] += _count_lines(hunk, span)
     writers = _read_writers(divergence, base_path, spans)
-    open_regions: list[ConflictHunk] = []
-    for region, span in zip(found, spans, strict=True):
+    open_hunks: list[ConflictHunk] = []
+    for hunk, span in zip(hunks, spans, strict=True):
         lines = [writers[line] for line in range(span[0], span[1] + 1) if line in writers] if span else []
         for sha, count in Counter(lines).items():
-            weak = not region.base
+            weak = not hunk.base
             how = "stands next to the lines" if weak else "wrote the lines"
             tally.add_lines(sha, conflict.path, count, "main", f"{how} that the fix changes")
         if not lines:
-            open_regions.append(region)
-    if open_regions:
-        _find_by_release_lines(divergence, tally, conflict, open_regions)
+            open_hunks.append(hunk)
+    if open_hunks:
+        _find_by_release_lines(divergence, tally, conflict, open_hunks)
 
 
-def _count_lines(region: ConflictHunk, span: Span | None) -> int:
-    return len(region.base) or (span[1] - span[0] + 1 if span else max(1, len(region.ours)))
+def _count_lines(hunk: ConflictHunk, span: Span | None) -> int:
+    return len(hunk.base) or (span[1] - span[0] + 1 if span else max(1, len(hunk.ours)))
 
 
 def _read_writers(divergence: Divergence, path: str | None, spans: Iterable[Span | None]) -> dict[int, str]:
-    wanted = [each for each in spans if each]
-    if path is None or divergence.parent is None or not wanted:
+    ranges = [span for span in spans if span]
+    if path is None or divergence.parent is None or not ranges:
         return {}
-    return blame_lines(divergence.store, divergence.parent, path, wanted, known=divergence.release)
+    return blame_lines(divergence.store, divergence.parent, path, ranges, without=divergence.release)
 
 
 def _find_by_release_lines(
-    divergence: Divergence, tally: _Tally, conflict: Conflict, found: list[ConflictHunk]
+    divergence: Divergence, tally: _Tally, conflict: Conflict, hunks: list[ConflictHunk]
 ) -> None:
-    """Lines that both sides had: the release's own commit changed or removed them."""
+    """Find who on the release changed or removed lines that both sides had."""
     path = _find_path_in(divergence, divergence.release, conflict, 2)
-    spans = conflict_hunks.locate_blocks([each.ours for each in found], _read_stage(divergence, conflict, 2))
-    wanted = [each for each in spans if each]
+    spans = conflict_hunks.locate_blocks([hunk.ours for hunk in hunks], _read_stage(divergence, conflict, 2))
+    ranges = [span for span in spans if span]
     writers: dict[int, str] = {}
-    if path is not None and wanted and divergence.parent:
-        writers = blame_lines(divergence.store, divergence.release, path, wanted, known=divergence.parent)
+    if path is not None and ranges and divergence.parent:
+        writers = blame_lines(divergence.store, divergence.release, path, ranges, without=divergence.parent)
     for sha, count in Counter(writers.values()).items():
         tally.add_lines(sha, conflict.path, count, "release", "changed these lines on the release branch")
     searched = 0
-    for region, span in zip(found, spans, strict=True):
+    for hunk, span in zip(hunks, spans, strict=True):
         covered = span and any(line in writers for line in range(span[0], span[1] + 1))
-        gone = [line for line in region.base if line.strip() and line not in region.ours]
+        gone = [line for line in hunk.base if line.strip() and line not in hunk.ours]
         if covered or not gone or path is None or searched >= _SEARCHES:
             continue
         searched += 1
         longest = max(gone, key=len).decode("utf-8", "surrogateescape")
-        for each in divergence.read_release_log([path], f"-S{longest}", "-1"):
-            tally.add_lines(each.sha, conflict.path, len(gone), "release", "removed these lines on the release branch")
+        for commit in divergence.read_release_log([path], f"-S{longest}", "-1"):
+            tally.add_lines(
+                commit.sha, conflict.path, len(gone), "release", "removed these lines on the release branch"
+            )
 
 
 def _find_by_existence(divergence: Divergence, tally: _Tally, conflict: Conflict) -> None:
-    """One side lacks the file: who added it, or who deleted it."""
+    """Find who added or deleted the file that one side lacks."""
     tally.totals[conflict.path] += 1
     if 3 in conflict.stages:
         path = _find_path_in(divergence, divergence.parent, conflict, 1) or conflict.path
-        for each in divergence.read_main_log([path], "--diff-filter=A", "--no-renames", "-1"):
-            tally.add_lines(each.sha, conflict.path, 1, "main", "added the file, which the release does not have")
+        for commit in divergence.read_main_log([path], "--diff-filter=A", "--no-renames", "-1"):
+            tally.add_lines(commit.sha, conflict.path, 1, "main", "added the file, which the release does not have")
             return
-        for each in divergence.read_release_log([path], "--diff-filter=D", "--no-renames", "-1"):
-            tally.add_lines(each.sha, conflict.path, 1, "release", "deleted the file on the release branch")
+        for commit in divergence.read_release_log([path], "--diff-filter=D", "--no-renames", "-1"):
+            tally.add_lines(commit.sha, conflict.path, 1, "release", "deleted the file on the release branch")
         return
-    for each in divergence.read_release_log([conflict.path])[:_FALLBACK]:
-        tally.add_lines(each.sha, conflict.path, 1, "release", "changed the file that the fix deletes")
-    for each in divergence.read_main_log([conflict.path])[:_FALLBACK]:
-        tally.add_lines(each.sha, conflict.path, 1, "main", "changed the file before the fix deleted it")
+    for commit in divergence.read_release_log([conflict.path])[:_FALLBACK]:
+        tally.add_lines(commit.sha, conflict.path, 1, "release", "changed the file that the fix deletes")
+    for commit in divergence.read_main_log([conflict.path])[:_FALLBACK]:
+        tally.add_lines(commit.sha, conflict.path, 1, "main", "changed the file before the fix deleted it")
 
 
 def _find_by_path(divergence: Divergence, tally: _Tally, conflict: Conflict) -> None:
-    paths = sorted(
-        {conflict.path, *(each for each in (_find_path_in(divergence, divergence.parent, conflict, 1),) if each)}
-    )
+    paths = sorted({conflict.path, _find_path_in(divergence, divergence.parent, conflict, 1) or conflict.path})
     tally.totals[conflict.path] = max(1, tally.totals[conflict.path])
-    for each in divergence.read_main_log(paths)[:_FALLBACK]:
-        tally.add_lines(each.sha, conflict.path, 0, "main", "changed the same file on main", weak=True)
-    for each in divergence.read_release_log(paths)[:_FALLBACK]:
-        tally.add_lines(each.sha, conflict.path, 0, "release", "changed the same file on the release branch", weak=True)
+    for commit in divergence.read_main_log(paths)[:_FALLBACK]:
+        tally.add_lines(commit.sha, conflict.path, 0, "main", "changed the same file on main", weak=True)
+    for commit in divergence.read_release_log(paths)[:_FALLBACK]:
+        tally.add_lines(
+            commit.sha, conflict.path, 0, "release", "changed the same file on the release branch", weak=True
+        )
 
 
 def _read_stage(divergence: Divergence, conflict: Conflict, stage: int) -> bytes:
@@ -177,7 +179,7 @@ def _read_stage(divergence: Divergence, conflict: Conflict, stage: int) -> bytes
 
 
 def _find_path_in(divergence: Divergence, rev: str | None, conflict: Conflict, stage: int) -> str | None:
-    """The name that one side has for a path in conflict: the other side may have renamed it."""
+    """Return the name that one side has for a path in conflict: the other side may have renamed it."""
     entry = conflict.stages.get(stage)
     if rev is None:
         return None
@@ -187,24 +189,24 @@ def _find_path_in(divergence: Divergence, rev: str | None, conflict: Conflict, s
         return conflict.path
     change = divergence.picker.read_change(divergence.fix)
     pairs = divergence.picker.diff_trees(change.before, change.after).items()
-    found = (path for path, (old, _) in pairs if entry and old and old.oid == entry.oid)
-    return next(found, conflict.path if here is not None else None)
+    names = (path for path, (old, _) in pairs if entry and old and old.oid == entry.oid)
+    return next(names, conflict.path if here is not None else None)
 
 
 def _rank_causes(divergence: Divergence, tally: _Tally) -> tuple[Cause, ...]:
-    infos = divergence.read_commits(sorted(tally.how))
+    commits = divergence.read_commits(sorted(tally.how))
     causes: dict[str, Cause] = {}
     for sha, (side, how, weak) in tally.how.items():
-        lines = {path: count for (each, path), count in tally.lines.items() if each == sha}
-        cause = Cause(commit=infos[sha], side=side, how=how, lines=lines, weak=weak)
+        lines = {path: count for (writer, path), count in tally.lines.items() if writer == sha}
+        cause = Cause(commit=commits[sha], side=side, how=how, lines=lines, weak=weak)
         cause = _replace_by_landed(divergence, cause)
-        known = causes.get(cause.commit.sha)
-        causes[cause.commit.sha] = _join_causes(known, cause) if known else cause
-    return tuple(sorted(causes.values(), key=lambda each: (each.weak, -each.weight, each.side == "release")))
+        earlier = causes.get(cause.commit.sha)
+        causes[cause.commit.sha] = _join_causes(earlier, cause) if earlier else cause
+    return tuple(sorted(causes.values(), key=lambda writer: (writer.weak, -writer.weight, writer.side == "release")))
 
 
 def _replace_by_landed(divergence: Divergence, cause: Cause) -> Cause:
-    """A commit that the release took in another form is not missing: that form is the release's side of the conflict."""
+    """Name the release's own form of a commit that it took: that one is then its side of the conflict, and not missing."""
     match = divergence.find_equivalent(cause.commit) if cause.side == "main" else None
     if match is None:
         return cause
@@ -213,7 +215,9 @@ def _replace_by_landed(divergence: Divergence, cause: Cause) -> Cause:
     return Cause(commit=commit, side="release", how=how, lines=cause.lines, weak=cause.weak)
 
 
-def _join_causes(one: Cause, other: Cause) -> Cause:
-    lines = Counter(one.lines) + Counter(other.lines)
-    better = one if not one.weak else other
-    return Cause(commit=one.commit, side=one.side, how=better.how, lines=dict(lines), weak=one.weak and other.weak)
+def _join_causes(first: Cause, second: Cause) -> Cause:
+    lines = Counter(first.lines) + Counter(second.lines)
+    better = first if not first.weak else second
+    return Cause(
+        commit=first.commit, side=first.side, how=better.how, lines=dict(lines), weak=first.weak and second.weak
+    )

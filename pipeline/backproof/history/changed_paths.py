@@ -1,4 +1,4 @@
-"""The paths that commits change: each read once, and many at once where they are known to be asked for."""
+"""The paths that commits change, read once, and a whole range at once where it will be asked for."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ _MOST = 200
 
 
 class ChangedPaths:
-    """Answers which paths a commit changes."""
+    """A memory of the paths that each commit changes."""
 
     def __init__(self, picker: Picker) -> None:
         self._picker = picker
-        self._known: dict[str, frozenset[str]] = {}
+        self._paths: dict[str, frozenset[str]] = {}
 
     def __call__(self, sha: str) -> frozenset[str]:
-        if sha not in self._known:
-            self._known[sha] = self._read(sha)
-        return self._known[sha]
+        if sha not in self._paths:
+            self._paths[sha] = self._read(sha)
+        return self._paths[sha]
 
     def _read(self, sha: str) -> frozenset[str]:
         try:
@@ -39,6 +39,6 @@ class ChangedPaths:
     def read_range(self, shas: Iterable[str], *revs: str, near: frozenset[str] = frozenset()) -> None:
         """Read the commits of a range at once. With `near`, those that change none of these paths count as changing none."""
         paths = tuple(sorted(near)) if len(near) <= _MOST else ()
-        found = read_touched_paths(self._picker.store, *revs, paths=paths)
+        changed = read_touched_paths(self._picker.store, *revs, paths=paths)
         for sha in shas:
-            self._known.setdefault(sha, frozenset(found.get(sha, ())))
+            self._paths.setdefault(sha, frozenset(changed.get(sha, ())))

@@ -1,4 +1,4 @@
-"""Whether a landed backport is the same as its original: the pick is simulated again and the trees are compared.
+"""A landed backport against its original: the pick is made again and the trees are compared.
 
 A difference that nothing declares is a mismatch, as in the kernel backports of NVIDIA: a person may adapt a backport,
 and must say where.
@@ -31,14 +31,14 @@ _ADAPTED = re.compile(r"(?m)^(?:Backproof-)?Adapted: (\S+)")
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Backport:
-    """What landed: from the commit before it to its last commit."""
+    """The commits that landed: from the one before them to their last."""
 
     base: str
     head: str
 
     @classmethod
     def parse(cls, picker: Picker, text: str, resolve: Callable[[str], str]) -> Backport:
-        """A commit, or a range `base..head`; `resolve` gives the full hash of a name.
+        """Read a commit, or a range `base..head`; `resolve` gives the full hash of a name.
 
         Raises:
             HostError: there is no commit before it to compare with.
@@ -69,7 +69,7 @@ def compare_backport(
     """Pick the originals onto what was there before the backport, and compare.
 
     Args:
-        simulator: of the store that holds both.
+        picker: of the store that holds both.
         backport: what landed.
         originals: full hashes, in order.
         drop: paths that the backport is declared to leave out.
@@ -77,22 +77,16 @@ def compare_backport(
         amend: what the declared fix-ups make of the picked tree.
     """
     base, head = picker.read_tree(backport.base), picker.read_tree(backport.head)
-    steps = picker.pick_series(originals, base, drop=drop)
-    last = steps[-1]
-    if last.outcome in {PickOutcome.UNKNOWN, PickOutcome.MERGE_COMMIT}:
-        raise HostError(
-            f"{originals[len(steps) - 1][:12]}: its pick cannot be simulated",
-            why=last.why or "it is a merge commit",
-            next_step="complete the clone, or name the commits that the merge brought",
-        )
+    picks = _pick_originals(picker, originals, base, drop)
+    last = picks[-1]
     expected = last.tree or picker.restore_paths(str(last.marked), base, last.dropped)
     expected = amend(expected) if amend and last.tree else expected
     differing = picker.diff_trees(expected, head)
-    said = _read_declared_paths(picker, backport)
-    declared = tuple(path for path in differing if drop(path) or adapted(path) or path in said)
+    named = _read_declared_paths(picker, backport)
+    declared = tuple(path for path in differing if drop(path) or adapted(path) or path in named)
     undeclared = tuple(path for path in differing if path not in declared)
     by_person = any(not drop(path) for path in declared)
-    left_out = bool(declared or amend or any(each.dropped for each in steps))
+    left_out = bool(declared or amend or any(pick.dropped for pick in picks))
     verdict = _choose_verdict(undeclared=undeclared, by_person=by_person, left_out=left_out)
     return CompareRecord(
         backport=backport.head,
@@ -107,13 +101,24 @@ def compare_backport(
     )
 
 
+def _pick_originals(picker: Picker, originals: Sequence[str], base: str, drop: Drop) -> list[PickResult]:
+    picks = picker.pick_series(originals, base, drop=drop)
+    if picks[-1].outcome in {PickOutcome.UNKNOWN, PickOutcome.MERGE_COMMIT}:
+        raise HostError(
+            f"{originals[len(picks) - 1][:12]}: it cannot be picked again",
+            why=picks[-1].why or "it is a merge commit",
+            next_step="complete the clone, or name the commits that the merge brought",
+        )
+    return picks
+
+
 def _join_changes(picker: Picker, originals: Sequence[str]) -> Change:
     first, last = picker.read_change(originals[0]), picker.read_change(originals[-1])
     return Change(before=first.before, after=last.after)
 
 
 def _render_range_diffs(picker: Picker, originals: Sequence[str], backport: Backport) -> str:
-    """The originals and what landed beside each other, for people."""
+    """Return the originals and what landed beside each other, for people."""
     landed = f"{backport.base}..{backport.head}"
     whole = [sha for sha in originals if picker.objects.read_commit(sha).parents]
     return "\n".join(render_range_diff(picker.store, f"{sha}^..{sha}", landed).rstrip() for sha in whole)
@@ -133,7 +138,7 @@ def _choose_verdict(*, undeclared: Sequence[str], by_person: bool, left_out: boo
 
 
 def _describe(verdict: Verdict, last: PickResult, undeclared: Sequence[str], declared: Sequence[str]) -> str:
-    conflicts = ", ".join(each.path for each in last.real_conflicts)
+    conflicts = ", ".join(conflict.path for conflict in last.real_conflicts)
     resolved = f"; the pick conflicts there: {conflicts}" if conflicts else ""
     return {
         "identical": "the backport has the tree that a pick of the original gives",

@@ -1,4 +1,4 @@
-"""The conflict regions of a file that was merged with diff3 markers, and where they lie in base and release."""
+"""The conflict hunks of a file that was merged with diff3 markers, and their places in base and release."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ WIDEN = 3
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ConflictHunk:
-    """One conflict: what the release, the base and the fix have there."""
+    """A conflict in a file: what the release, the base and the fix have there."""
 
     ours: Lines
     base: Lines
@@ -26,11 +26,11 @@ class ConflictHunk:
 
 
 def parse_hunks(marked: bytes, ours: str, theirs: str) -> list[ConflictHunk]:
-    """The regions between markers that carry the names of both sides.
+    """Read the hunks between markers that carry the labels of both sides.
 
-    The names are hashes of ours, so that a marker which the file holds as text is not taken for one.
+    The labels are hashes of ours, so that a marker which the file holds as text is not taken for one.
     """
-    regions: list[ConflictHunk] = []
+    hunks: list[ConflictHunk] = []
     parts: list[list[bytes]] | None = None
     opening, closing = f"<<<<<<< {ours}".encode(), f">>>>>>> {theirs}".encode()
     for line in marked.split(b"\n"):
@@ -41,34 +41,34 @@ def parse_hunks(marked: bytes, ours: str, theirs: str) -> list[ConflictHunk]:
             continue
         elif text.startswith(closing):
             if len(parts) == 3:
-                regions.append(ConflictHunk(ours=tuple(parts[0]), base=tuple(parts[1]), theirs=tuple(parts[2])))
+                hunks.append(ConflictHunk(ours=tuple(parts[0]), base=tuple(parts[1]), theirs=tuple(parts[2])))
             parts = None
         elif (len(parts) == 1 and text.startswith(b"||||||| ")) or (len(parts) == 2 and text == b"======="):
             parts.append([])
         else:
             parts[-1].append(line)
-    return regions
+    return hunks
 
 
 def count_conflicts(picker: Picker, pick: PickResult) -> int:
-    """Count the conflicts that a person would have to resolve: regions, and one for each file that has none."""
+    """Count the conflicts that a person would have to resolve: hunks, and one for each file that has none."""
     texts = [picker.objects.read_file(str(pick.marked), conflict.path) for conflict in pick.real_conflicts]
     return sum(max(1, len(parse_hunks(text, *pick.labels))) if text else 1 for text in texts)
 
 
-def locate_blocks(wanted: Sequence[Lines], whole: bytes) -> list[tuple[int, int] | None]:
-    """First and last line (from 1) of each block in a file, searched in order; None for an empty or lost one."""
+def locate_blocks(blocks: Sequence[Lines], whole: bytes) -> list[tuple[int, int] | None]:
+    """Return first and last line (from 1) of each block in a file, searched in order; None for an empty or lost one."""
     lines = whole.split(b"\n")
-    found: list[tuple[int, int] | None] = []
+    spans: list[tuple[int, int] | None] = []
     start = 0
-    for block in wanted:
+    for block in blocks:
         at = _find_block(lines, block, start) if block else None
         if at is None:
-            found.append(None)
+            spans.append(None)
         else:
-            found.append((at + 1, at + len(block)))
+            spans.append((at + 1, at + len(block)))
             start = at + len(block)
-    return found
+    return spans
 
 
 def _find_block(lines: Sequence[bytes], block: Lines, start: int) -> int | None:
@@ -80,21 +80,21 @@ def _find_block(lines: Sequence[bytes], block: Lines, start: int) -> int | None:
 
 
 def locate_hunks(
-    regions: Sequence[ConflictHunk], base: bytes, theirs: bytes, hunks: Sequence[Hunk]
+    conflicts: Sequence[ConflictHunk], base: bytes, theirs: bytes, hunks: Sequence[Hunk]
 ) -> list[tuple[int, int] | None]:
-    """The base lines that each region rests on; for an insertion the lines next to it."""
-    direct = locate_blocks([each.base for each in regions], base)
-    placed = locate_blocks([each.theirs for each in regions], theirs)
+    """Return the base lines that each conflict rests on; for an insertion the lines next to it."""
+    direct = locate_blocks([conflict.base for conflict in conflicts], base)
+    placed = locate_blocks([conflict.theirs for conflict in conflicts], theirs)
     count = len(base.split(b"\n"))
-    found: list[tuple[int, int] | None] = []
+    spans: list[tuple[int, int] | None] = []
     for span, new in zip(direct, placed, strict=True):
-        hunk = next((each for each in hunks if new and _overlaps(each.new, new)), None) if span is None else None
+        hunk = next((hunk for hunk in hunks if new and _overlaps(hunk.new, new)), None) if span is None else None
         if hunk is None:
-            found.append(span)
+            spans.append(span)
         else:
             first = max(1, hunk.old[0] - WIDEN + 1)
-            found.append((first, min(count, max(first, hunk.old[0] + max(hunk.old[1], 1) - 1 + WIDEN))))
-    return found
+            spans.append((first, min(count, max(first, hunk.old[0] + max(hunk.old[1], 1) - 1 + WIDEN))))
+    return spans
 
 
 def _overlaps(hunk: tuple[int, int], span: tuple[int, int]) -> bool:

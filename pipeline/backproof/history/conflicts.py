@@ -1,4 +1,4 @@
-"""Why a path cannot be merged, told from what git says and from which sides have the path."""
+"""The paths that cannot be merged, and why: from git's messages and from the sides that have the path."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Conflict:
-    """One path in conflict, with what base (1), release (2) and fix (3) have there."""
+    """A path in conflict, with what base (1), release (2) and fix (3) have there."""
 
     path: str
     kind: ConflictKind
@@ -25,25 +25,25 @@ class Conflict:
 
 
 def read_conflicts(merged: Merged, drop: Callable[[str], bool]) -> Iterator[Conflict]:
-    """Each path in conflict."""
-    said: dict[str, str] = {}
+    """Yield each path in conflict."""
+    kinds: dict[str, str] = {}
     for message in merged.messages:
         if message.kind.startswith("CONFLICT"):
             for path in message.paths:
-                said[path] = f"{said.get(path, '')} {message.kind}"
+                kinds[path] = f"{kinds.get(path, '')} {message.kind}"
     for path, stages in merged.unmerged.items():
-        yield Conflict(path=path, kind=_name_kind(stages, said.get(path, "")), stages=stages, dropped=drop(path))
+        yield Conflict(path=path, kind=_name_kind(stages, kinds.get(path, "")), stages=stages, dropped=drop(path))
     if not merged.clean and not merged.unmerged:
         # Such as a folder rename that git only suggests: nothing is unmerged, yet a person must decide.
-        for path, text in said.items():
+        for path, text in kinds.items():
             yield Conflict(path=path, kind=_name_kind({}, text), stages={}, dropped=drop(path))
 
 
-def _name_kind(stages: dict[int, Entry], said: str) -> ConflictKind:
-    if any(each.mode == LINK_MODE for each in stages.values()) or "submodule" in said:
+def _name_kind(stages: dict[int, Entry], text: str) -> ConflictKind:
+    if any(entry.mode == LINK_MODE for entry in stages.values()) or "submodule" in text:
         return ConflictKind.SUBMODULE
     for word, kind in _WORDS:
-        if word in said:
+        if word in text:
             return kind
     if {2, 3} <= set(stages) and stages[2].oid == stages[3].oid:
         return ConflictKind.MODE

@@ -1,4 +1,4 @@
-"""What an explanation stands on: one fix, one release commit, and what each side has that the other lacks."""
+"""The two histories behind an explanation: what a fix stands on, and what only the release has."""
 
 from __future__ import annotations
 
@@ -36,12 +36,12 @@ class Divergence:
 
     @property
     def missing_range(self) -> tuple[str, ...]:
-        """Revisions: what the fix stands on and the release lacks."""
+        """The revisions that the fix stands on and the release lacks."""
         return (self.parent or self.release, f"^{self.release}")
 
     @property
     def own_range(self) -> tuple[str, ...]:
-        """Revisions: what only the release has."""
+        """The revisions that only the release has."""
         return (self.release, *([f"^{self.parent}"] if self.parent else []))
 
     def read_main_log(self, paths: Sequence[str] = (), *options: str) -> list[CommitInfo]:
@@ -53,12 +53,12 @@ class Divergence:
     def read_commits(self, shas: Sequence[str]) -> dict[str, CommitInfo]:
         if not shas:
             return {}
-        return {each.sha: each for each in read_log(self.store, *shas, options=("--no-walk=unsorted",))}
+        return {commit.sha: commit for commit in read_log(self.store, *shas, options=("--no-walk=unsorted",))}
 
     @functools.cached_property
     def equivalents(self) -> Equivalents:
         commits = self.read_release_log()
-        self.paths_of.read_range([each.sha for each in commits], *self.own_range)
+        self.paths_of.read_range([commit.sha for commit in commits], *self.own_range)
         return Equivalents(self.store, commits, paths_of=self.paths_of)
 
     def find_equivalent(self, commit: CommitInfo) -> Equivalent | None:
@@ -66,7 +66,7 @@ class Divergence:
 
 
 def cut_history_error() -> HostError:
-    """An answer from half a history would be a wrong one."""
+    """Return the error for a shallow clone: an answer from half a history would be a wrong one."""
     return HostError(
         "the history between the branches is cut off",
         why="the clone is shallow: it does not hold the commit that both branches come from",

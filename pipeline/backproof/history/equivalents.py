@@ -1,4 +1,4 @@
-"""Whether a branch has a change already, under another hash.
+"""Changes that a branch has already, under another hash.
 
 The `cherry picked from commit` trailer is not enough: of 1379 release commits of vllm-ascend five carry it. Pull
 request numbers and titles find most, patch ids and trees the rest; a landed change that was reverted does not count.
@@ -39,7 +39,7 @@ _LONG_TITLE = 35
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Equivalent:
-    """The commit that brought a change to the branch, and how that is known."""
+    """The commit that brought a change to the branch, and the reason to think so."""
 
     commit: str
     subject: str
@@ -47,26 +47,26 @@ class Equivalent:
 
 
 def read_pull_number(commit: CommitInfo) -> int | None:
-    """The pull request that a commit of a squash-merging project came with."""
-    found = _OWN_NUMBER.search(commit.subject)
-    return int(found[1]) if found else None
+    """Return the pull request that a commit of a squash-merging project came with."""
+    number = _OWN_NUMBER.search(commit.subject)
+    return int(number[1]) if number else None
 
 
 def read_ported_numbers(commit: CommitInfo) -> frozenset[int]:
-    """The pull requests that a commit says to bring over."""
+    """Return the pull requests that a commit says it ports."""
     if is_revert(commit):
         return frozenset()
     own = read_pull_number(commit)
-    quoted = " ".join("".join(each) for each in _QUOTED.findall(_OWN_NUMBER.sub("", commit.subject)))
-    found = {int(each) for each in _NUMBER.findall(quoted)}
+    quoted = " ".join("".join(number) for number in _QUOTED.findall(_OWN_NUMBER.sub("", commit.subject)))
+    numbers = {int(number) for number in _NUMBER.findall(quoted)}
     for line in commit.message.split("\n"):
         if "#" in line or "/pull/" in line:
-            found |= {int(each) for phrase in _PORTED.findall(line) for each in _NUMBER.findall(phrase)}
-    return frozenset(found - {own})
+            numbers |= {int(number) for phrase in _PORTED.findall(line) for number in _NUMBER.findall(phrase)}
+    return frozenset(numbers - {own})
 
 
 def normalize_title(commit: CommitInfo) -> str:
-    """The subject without tags, numbers, versions and punctuation; empty when too short to tell changes apart."""
+    """Return the subject without tags, numbers, versions and punctuation; empty when too short to tell changes apart."""
     text = _VERSION.sub(" ", _NUMBERS.sub(" ", _TAGS.sub("", commit.subject)))
     text = _NO_WORD.sub(" ", text).strip().lower()
     return f"{'revert ' if is_revert(commit) else ''}{text}" if len(text) >= _SHORTEST_TITLE else ""
@@ -77,22 +77,22 @@ def is_revert(commit: CommitInfo) -> bool:
 
 
 class Equivalents:
-    """What a branch has that main has under another hash: commits of the branch only, newest first."""
+    """An index of the commits that only the branch has, newest first, by what they have in common with commits of main."""
 
     def __init__(
         self, store: Store, commits: Iterable[CommitInfo], *, paths_of: Callable[[str], frozenset[str]]
     ) -> None:
         self._store = store
         self._paths_of = paths_of
-        self._commits = {each.sha: each for each in commits}
-        self._reverted = {sha for each in self._commits.values() for sha in self._list_reverted(each)}
+        self._commits = {commit.sha: commit for commit in commits}
+        self._reverted = {sha for commit in self._commits.values() for sha in self._list_reverted(commit)}
         self._by_number: dict[int, str] = {}
         self._by_title: dict[str, str] = {}
         self._by_trailer: dict[str, str] = {}
         self._patches: dict[str, str] = {}
-        for each in self._commits.values():
-            if each.sha not in self._reverted:
-                self._index_commit(each)
+        for commit in self._commits.values():
+            if commit.sha not in self._reverted:
+                self._index_commit(commit)
 
     def _list_reverted(self, commit: CommitInfo) -> list[str]:
         names = _REVERTS.findall(commit.message)
@@ -108,7 +108,7 @@ class Equivalents:
             self._by_trailer.setdefault(sha[:7], commit.sha)
 
     def find(self, change: CommitInfo, *, deep: bool = False) -> Equivalent | None:
-        """The branch's commit of a change; `deep` also compares patch ids."""
+        """Return the branch's commit of a change; `deep` also compares patch ids."""
         if sha := self._by_trailer.get(change.sha[:7]):
             return self._make_equivalent(sha, "its cherry-pick trailer")
         own = read_pull_number(change)
@@ -129,13 +129,13 @@ class Equivalents:
         return Equivalent(commit=sha, subject=self._commits[sha].subject, how=how)
 
     def _find_by_patch(self, change: CommitInfo) -> Equivalent | None:
-        """Equal patches change equal paths, so that few commits need their patch computed."""
-        wanted = self._paths_of(change.sha)
-        same = [sha for sha in self._commits if sha not in self._reverted and self._paths_of(sha) == wanted]
-        if not wanted or not same:
+        """Compare patches; equal ones change equal paths, so that few commits need their patch computed."""
+        paths = self._paths_of(change.sha)
+        same = [sha for sha in self._commits if sha not in self._reverted and self._paths_of(sha) == paths]
+        if not paths or not same:
             return None
         missing = [sha for sha in [change.sha, *same] if sha not in self._patches]
         self._patches.update(read_patch_ids(self._store, missing))
-        mine = self._patches.get(change.sha)
-        found = next((sha for sha in same if mine and self._patches.get(sha) == mine), None)
-        return self._make_equivalent(found, "its patch id") if found else None
+        patch = self._patches.get(change.sha)
+        equal = next((sha for sha in same if patch and self._patches.get(sha) == patch), None)
+        return self._make_equivalent(equal, "its patch id") if equal else None

@@ -74,12 +74,12 @@ def _patch(store: Store, tree: str, fixup: Path) -> str:
     command = ("apply", "--cached", "--whitespace=nowarn")
     try:
         checked(store.run_git("read-tree", tree, env=env), "the picked tree cannot be read")
-        tried = store.run_git(*command, "-", stdin=patch, env=env)
-        if tried.code == 0:
+        applied = store.run_git(*command, "-", stdin=patch, env=env)
+        if applied.code == 0:
             return checked(store.run_git("write-tree", env=env), "the fixed tree cannot be written").text.strip()
         if store.run_git(*command, "--reverse", "--check", "-", stdin=patch, env=env).code == 0:
             return tree
-        raise _misplaced(fixup, "does not apply after the pick", tried.error_text.strip()[-800:])
+        raise _misplaced(fixup, "does not apply after the pick", applied.error_text.strip()[-800:])
     finally:
         index.unlink(missing_ok=True)
 

@@ -1,4 +1,4 @@
-"""Which later commits on main fix or revert a fix: a branch that takes the fix alone would lack them.
+"""Later commits on main that fix or revert a fix: a branch that takes the fix alone would lack them.
 
 35 of 663 backports of vllm-ascend lack one.
 """
@@ -29,22 +29,22 @@ _LIST = 6
 def find_follow_ups(
     fix: CommitInfo, later: Iterable[CommitInfo], *, paths_of: Callable[[str], frozenset[str]]
 ) -> list[tuple[FollowUp, CommitInfo]]:
-    """The commits of `later` (oldest first) that concern the fix."""
-    found: list[tuple[FollowUp, CommitInfo]] = []
+    """Return the commits of `later` (oldest first) that concern the fix."""
+    pairs: list[tuple[FollowUp, CommitInfo]] = []
     reverts: dict[str, CommitInfo] = {}
-    for each in later:
-        kind = _name_kind(fix, each, reverts, paths_of)
+    for commit in later:
+        kind = _name_kind(fix, commit, reverts, paths_of)
         if kind in {"revert", "revert of the revert"}:
-            reverts[each.sha] = each
+            reverts[commit.sha] = commit
         if kind is not None:
-            found.append((FollowUp(commit=each.sha, subject=each.subject, kind=kind), each))
-    return found
+            pairs.append((FollowUp(commit=commit.sha, subject=commit.subject, kind=kind), commit))
+    return pairs
 
 
 def _name_kind(
     fix: CommitInfo, later: CommitInfo, reverts: dict[str, CommitInfo], paths_of: Callable[[str], frozenset[str]]
 ) -> Kind | None:
-    if any(_reverts(each, later) for each in reverts.values()):
+    if any(_reverts(revert, later) for revert in reverts.values()):
         return "revert of the revert"
     if _reverts(fix, later):
         return "revert"
@@ -69,5 +69,5 @@ def _names_fix(fix: CommitInfo, later: CommitInfo) -> bool:
     number = read_pull_number(fix)
     if str(number) not in later.message:
         return False
-    named = set(_NUMBER.findall(later.message))
-    return number is not None and str(number) in named and len(named) <= _LIST and read_pull_number(later) != number
+    numbers = set(_NUMBER.findall(later.message))
+    return number is not None and str(number) in numbers and len(numbers) <= _LIST and read_pull_number(later) != number

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Change:
-    """What a commit does: from one tree to another."""
+    """The effect of a commit: from one tree to another."""
 
     before: str
     after: str
@@ -33,7 +33,7 @@ class Change:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class PickResult:
-    """The result of one pick. `tree` is what would be committed; `marked` has conflict markers where it conflicts."""
+    """The result of a pick. `tree` is what would be committed; `marked` has conflict markers where it conflicts."""
 
     outcome: PickOutcome
     tree: str | None = None
@@ -41,13 +41,13 @@ class PickResult:
     conflicts: tuple[Conflict, ...] = ()
     dropped: tuple[str, ...] = ()
     labels: tuple[str, str] = ("", "")
-    """How the markers name the release's and the fix's side: hashes of ours, which no file holds by chance."""
+    """The names of the release's and the fix's side in markers: hashes of ours, which no file holds by chance."""
     why: str = ""
 
     @property
     def real_conflicts(self) -> tuple[Conflict, ...]:
         """The conflicts outside the dropped paths."""
-        return tuple(each for each in self.conflicts if not each.dropped)
+        return tuple(conflict for conflict in self.conflicts if not conflict.dropped)
 
     @property
     def only_in_dropped(self) -> bool:
@@ -60,12 +60,12 @@ _COMPLETE = (
 
 
 def keep_all(_path: str) -> bool:
-    """Drops nothing."""
+    """Drop nothing."""
     return False
 
 
 class Picker:
-    """Picks onto trees of one store."""
+    """The picks of one store: a change is brought onto a tree."""
 
     def __init__(self, store: Store, *, say: Callable[[str], None] = lambda _: None) -> None:
         self.store = store
@@ -80,7 +80,7 @@ class Picker:
         self.objects.close()
 
     def read_change(self, sha: str, *, mainline: int | None = None) -> Change:
-        """What a commit does against its parent (a root commit: against nothing).
+        """Return what a commit does to its parent (a root commit: to an empty tree).
 
         Args:
             sha: the commit, a full hash.
@@ -131,8 +131,8 @@ class Picker:
     def pick_all(self, questions: Sequence[tuple[Change, str]], *, drop: Drop = keep_all) -> list[PickResult]:
         """Bring each change onto its tree, all in one process."""
         merges = [Merge(base=change.before, ours=onto, theirs=change.after) for change, onto in questions]
-        found = self._merger.merge_trees(merges)
-        return [self._make_pick(merge, each, drop) for merge, each in zip(merges, found, strict=True)]
+        results = self._merger.merge_trees(merges)
+        return [self._make_pick(merge, merged, drop) for merge, merged in zip(merges, results, strict=True)]
 
     def _make_pick(self, merge: Merge, merged: Merged, drop: Drop) -> PickResult:
         if merged.tree is None:
@@ -163,11 +163,11 @@ class Picker:
         return tuple(sorted(changed | {path for path in merged.unmerged if drop(path)}))
 
     def restore_paths(self, tree: str, original: str, paths: Iterable[str]) -> str:
-        """The tree with some paths as another tree has them."""
+        """Return the tree with some paths as another tree has them."""
         return self.objects.edit_tree(tree, {path: self.objects.find_entry(original, path) for path in paths})
 
     def diff_trees(self, before: str, after: str) -> dict[str, tuple[Entry | None, Entry | None]]:
-        """The paths that differ between two trees; only folders that differ are read."""
+        """Return the paths that differ between two trees; only folders that differ are read."""
         return dict(self._walk_trees(before, after, ""))
 
     def _walk_trees(
@@ -180,18 +180,18 @@ class Picker:
             if old == new:
                 continue
             path = f"{prefix}{name}"
-            folders = [each.oid if each and each.mode == TREE_MODE else None for each in (old, new)]
+            folders = [entry.oid if entry and entry.mode == TREE_MODE else None for entry in (old, new)]
             if any(folders):
                 yield from self._walk_trees(folders[0], folders[1], f"{path}/")
-            files = [None if each is None or each.mode == TREE_MODE else each for each in (old, new)]
+            files = [None if entry is None or entry.mode == TREE_MODE else entry for entry in (old, new)]
             if any(files):
                 yield path, (files[0], files[1])
 
 
 def hidden_parent_error(sha: str) -> HostError:
-    """The change of a commit cannot be told without its parent."""
+    """Return the error for a commit without its parent: its change cannot be known."""
     return HostError(
         f"{sha[:12]}: its parent is not in the repository",
-        why="the clone is shallow or incomplete, so the change of this commit cannot be told",
+        why="the clone is shallow or incomplete, so the change of this commit is unknown",
         next_step="complete the clone (`git fetch --unshallow`, or `git fetch --deepen=50`) and run again",
     )

@@ -1,4 +1,4 @@
-"""What survey, explain, compare and the rest print as JSON: one frozen, documented record each."""
+"""The JSON of survey, explain, compare and the rest: one frozen, documented record each."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from backproof.records.picks import ConflictRecord, PickOutcome  # noqa: TC001 -
 
 
 class CauseRecord(Record):
-    """A commit that explains conflicts, and what a simulation has shown of it."""
+    """A commit that explains conflicts, and the result of its trials."""
 
     commit: str
     subject: str
@@ -39,7 +39,7 @@ class FollowUp(Record):
 class ExplainRecord(Record):
     """`backproof history explain --json`."""
 
-    schema_version: Literal[1] = 1
+    schema_version: Literal[2] = 2
     fix: str
     subject: str
     branch: str
@@ -74,11 +74,11 @@ class SurveyRow(Record):
 class SurveyRecord(Record):
     """`backproof history survey --json`."""
 
-    schema_version: Literal[1] = 1
+    schema_version: Literal[2] = 2
     commits: dict[str, str] = Field(description="full hash to subject")
     main: str
     rows: tuple[SurveyRow, ...]
-    limits: tuple[str, ...] = Field(default=(), description="what the repository keeps us from telling")
+    limits: tuple[str, ...] = Field(default=(), description="what this clone cannot show")
     seconds: float
 
 

@@ -1,4 +1,4 @@
-"""A repository for the time of one command: where names become commits and picks are simulated."""
+"""A repository for the time of one command: names become commits, and picks are tried."""
 
 from __future__ import annotations
 
@@ -21,21 +21,21 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Repository:
-    """A repository to ask, with a store of Backproof's own for what is simulated."""
+    """A repository to ask, with a store of Backproof's own for what is tried."""
 
     source: Source
     picker: Picker
     say: Callable[[str], None]
 
     def resolve_commit(self, name: str) -> str:
-        """The full hash of what the user named: a commit, a branch or a tag.
+        """Return the full hash of what the user named: a commit, a branch or a tag.
 
         Raises:
             PlanError: it is none of these.
         """
-        found = self.picker.store.resolve_commit(name)
+        sha = self.picker.store.resolve_commit(name)
         try:
-            return found or self.source.resolve_branch(name)
+            return sha or self.source.resolve_branch(name)
         except PlanError as error:
             raise PlanError(
                 f"{name}: no such commit, branch or tag",
@@ -44,19 +44,18 @@ class Repository:
             ) from error
 
     def resolve_kit_commit(self, kit: plan.Plan, name: str) -> str:
-        """As `commit`, for a name in a kit: where upstream's own commit is not there, a reconstruction stands for it."""
+        """Return the commit that a kit names; a reconstruction stands for upstream's own where that is not here."""
         store = self.picker.store
-        made = (
-            None
-            if store.resolve_commit(name)
-            else branches.find_reconstruction(store, self.source, kit.upstream.pull, name)
-        )
-        if made:
-            self.say(f"{name}: a reconstruction stands for upstream's own commit")
-        return made or self.resolve_commit(name)
+        if store.resolve_commit(name):
+            return self.resolve_commit(name)
+        reconstruction = branches.find_reconstruction(store, self.source, kit.upstream.pull, name)
+        if reconstruction is None:
+            return self.resolve_commit(name)
+        self.say(f"{name}: a reconstruction stands for upstream's own commit")
+        return reconstruction
 
     def resolve_branch(self, name: str) -> str:
-        """The commit of a branch, or of what else the name means; a branch wins over a hash that it could be short for.
+        """Return the commit of a branch, or of a hash or tag; a branch wins over a hash that it could be short for.
 
         Raises:
             PlanError: the name means nothing here.

@@ -1,4 +1,4 @@
-"""The steps of a run as a shell script: whoever runs it gets the same trees, and does not need Backproof for it."""
+"""The steps of a run as a shell script, which gives the same trees without Backproof."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def render_script(ledger: Ledger, loaded: LoadedRun) -> bytes:
 def _render_head(run: Run, picked: PickRecord) -> str:
     # A title is text from outside: in a comment it must stay on its line.
     title = re.sub(r"[\x00-\x1f\x7f\x85\u2028\u2029]", " ", run.title)
-    commits = " ".join([picked.base, *(each.source for each in picked.commits)])
+    commits = " ".join([picked.base, *(commit.source for commit in picked.commits)])
     return _HEAD.format(title=title, run=run.id, repository=shlex.quote(redact(run.settings.repo)), commits=commits)
 
 
@@ -84,25 +84,25 @@ def _render_picks(ledger: Ledger, settings: Settings, picked: PickRecord) -> Ite
     yield f"same {picked.base_tree} release"
     with Picker(Store.open(ledger.store)) as picker:
         tree = picked.base_tree
-        for each in picked.commits:
-            if each.landed is None:
-                yield f"# {each.source} is left out: {each.outcome}"
+        for commit in picked.commits:
+            if commit.landed is None:
+                yield f"# {commit.source} is left out: {commit.outcome}"
                 continue
-            landed = picker.read_tree(each.landed)
-            pick, mainline = _pick_again(picker, each, tree, landed)
-            for line in shell_steps.render_pick(picker, each.source, pick, tree, mainline=mainline):
+            landed = picker.read_tree(commit.landed)
+            pick, mainline = _pick_again(picker, commit, tree, landed)
+            for line in shell_steps.render_pick(picker, commit.source, pick, tree, mainline=mainline):
                 yield _add_signoff(line, signoff=settings.signoff)
             tree = landed
-            yield f"same {tree} {each.source[:12]}"
+            yield f"same {tree} {commit.source[:12]}"
 
 
 def _pick_again(picker: Picker, commit: PickedCommit, onto: str, landed: str) -> tuple[PickResult, int | None]:
-    """The pick as it was: for a merge commit the record does not say the main line, but the tree does."""
+    """Pick as the run did: for a merge commit the record does not say the main line, but the tree does."""
     drop = frozenset(commit.dropped).__contains__
     parents = len(picker.objects.read_commit(commit.source).parents)
     lines = [None] if parents < 2 else list(range(1, parents + 1))
-    tried = [(picker.pick(commit.source, onto, drop=drop, mainline=each), each) for each in lines]
-    return next(((pick, line) for pick, line in tried if pick.tree == landed), tried[0])
+    candidates = [(picker.pick(commit.source, onto, drop=drop, mainline=line), line) for line in lines]
+    return next(((pick, line) for pick, line in candidates if pick.tree == landed), candidates[0])
 
 
 def _add_signoff(line: str, *, signoff: bool) -> str:
@@ -110,7 +110,7 @@ def _add_signoff(line: str, *, signoff: bool) -> str:
 
 
 def _render_fixups(ledger: Ledger, picked: PickRecord, fixed: FixupRecord) -> bytes:
-    """The fix-ups as mails, inside the script: the kit may be gone by then."""
+    """Return the fix-ups as mails inside the script: the kit may be gone by then."""
     mails = Store.open(ledger.store).format_patch(picked.head, fixed.head)
     end = f"BACKPROOF_{hashlib.sha256(mails).hexdigest()[:24]}".encode()
     return (

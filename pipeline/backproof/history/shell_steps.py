@@ -1,4 +1,4 @@
-"""The exact commands to go on after a simulated pick, for the user's own clone. The tests run them."""
+"""The exact commands to go on after a pick was tried, for the user's own clone. The tests run them."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def render_start(fix: str, branch: str, release: str) -> list[str]:
 
 
 def render_pick(picker: Picker, sha: str, pick: PickResult, onto: str, *, mainline: int | None = None) -> list[str]:
-    """Pick a commit that lands, its dropped paths left as the release has them."""
+    """Return the commands that pick a commit which lands, its dropped paths left as the release has them."""
     command = _join_words("git", "cherry-pick", "-x", *(["-m", str(mainline)] if mainline else []), sha)
     if not pick.dropped:
         return [command]
@@ -37,46 +37,41 @@ def render_pick(picker: Picker, sha: str, pick: PickResult, onto: str, *, mainli
 
 
 def _render_dropped(picker: Picker, paths: Sequence[str], onto: str, before: str) -> list[str]:
-    there = [path for path in paths if picker.objects.find_entry(onto, path)]
-    absent = [path for path in paths if path not in there]
+    present = [path for path in paths if picker.objects.find_entry(onto, path)]
+    absent = [path for path in paths if path not in present]
     lines = [_join_words("git", "rm", "-r", "-f", "--quiet", "--ignore-unmatch", "--", *absent)] if absent else []
-    return lines + ([_join_words("git", "checkout", before, "--", *there)] if there else [])
+    return lines + ([_join_words("git", "checkout", before, "--", *present)] if present else [])
 
 
 def render_steps(picker: Picker, taken: Sequence[Trial], pick: PickResult, onto: str) -> list[str]:
-    """Make the changes that a simulation has shown to help."""
+    """Return the commands for the changes that were shown to help."""
     lines: list[str] = []
-    for step in taken:
-        sha = step.cause.commit.sha
-        if step.way is TrialVerdict.HUNKS_DO:
-            paths = sorted(conflict.path for conflict in pick.real_conflicts)
-            lines.append(
-                f"{_join_words('git', 'diff', '--binary', '--full-index', f'{sha}^', sha, '--', *paths)} | git apply --3way"
-            )
-            lines.append(
-                _join_words(
-                    "git",
-                    "commit",
-                    "--quiet",
-                    "-m",
-                    f"Take the part of {sha[:12]} that {format_count(len(paths), 'file')} rest{'s' if len(paths) == 1 else ''} on",
-                )
-            )
-        elif step.cause.side == "release":
+    for trial in taken:
+        sha = trial.cause.commit.sha
+        if trial.way is TrialVerdict.HUNKS_DO:
+            lines += _render_part(sha, sorted(conflict.path for conflict in pick.real_conflicts))
+        elif trial.cause.side == "release":
             lines.append(_join_words("git", "revert", "--no-edit", sha))
-        elif step.landed is not None:
-            lines += render_pick(picker, sha, step.landed, onto)
+        elif trial.landed is not None:
+            lines += render_pick(picker, sha, trial.landed, onto)
     return lines
 
 
+def _render_part(sha: str, paths: Sequence[str]) -> list[str]:
+    rest = f"{format_count(len(paths), 'file')} rest{'s' if len(paths) == 1 else ''} on"
+    diff = _join_words("git", "diff", "--binary", "--full-index", f"{sha}^", sha, "--", *paths)
+    commit = _join_words("git", "commit", "--quiet", "-m", f"Take the part of {sha[:12]} that {rest}")
+    return [f"{diff} | git apply --3way", commit]
+
+
 def render_manual_pick(picker: Picker, fix: str, pick: PickResult, onto: str, shown: Sequence[Trial]) -> list[str]:
-    """Pick with conflicts: what to look at, and how to finish."""
+    """Return the commands for a pick with conflicts: what to look at, and how to finish."""
     lines = [_join_words("git", "cherry-pick", "-x", fix) + "  # stops: the conflicts below are for a person"]
     lines += _render_dropped(picker, pick.dropped, onto, "HEAD")
-    for step in shown:
-        lines.append(_join_words("git", "show", step.cause.commit.sha, "--", *sorted(step.cause.lines)))
-    gone = [each.path for each in pick.real_conflicts if each.kind is ConflictKind.DELETED_BY_BRANCH]
-    edited = [each.path for each in pick.real_conflicts if each.path not in gone]
+    for trial in shown:
+        lines.append(_join_words("git", "show", trial.cause.commit.sha, "--", *sorted(trial.cause.lines)))
+    gone = [conflict.path for conflict in pick.real_conflicts if conflict.kind is ConflictKind.DELETED_BY_BRANCH]
+    edited = [conflict.path for conflict in pick.real_conflicts if conflict.path not in gone]
     if gone:
         lines.append("# the release does not have these files; this leaves them out:")
         lines.append(_join_words("git", "rm", "-f", "--quiet", "--", *gone))
@@ -95,7 +90,7 @@ def _join_words(*words: str) -> str:
 
 
 def _quote_word(word: str) -> str:
-    """A shell word; names that are not UTF-8, or hold control characters, are spelled in bytes, as bash reads them."""
+    """Quote a shell word; names that are not UTF-8, or hold control characters, are spelled in bytes, as bash reads them."""
     if word.isprintable() and word.isascii():
         return shlex.quote(word)
     data = word.encode("utf-8", "surrogateescape")

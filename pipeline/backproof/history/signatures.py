@@ -1,4 +1,4 @@
-"""What a function takes, read from its source."""
+"""The parameters of a function, read from its source."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Signature:
     anything: bool = False
 
     def find_refusal(self, positional: int, keywords: AbstractSet[str]) -> str:
-        """Why it does not take a call; empty when it does."""
+        """Return why it does not take a call; empty when it does."""
         if self.anything:
             return ""
         if positional > len(self.positional) and not self.more_positional:
@@ -41,7 +41,7 @@ class Signature:
 
 
 def read_signatures(tree: ast.Module) -> Iterator[Signature]:
-    """Every function, method and class of a module."""
+    """Yield every function, method and class of a module."""
     yield from _walk_definitions(tree, owner="")
 
 
@@ -58,16 +58,16 @@ def _walk_definitions(node: ast.AST, *, owner: str) -> Iterator[Signature]:
 
 
 def _read_function(node: ast.FunctionDef | ast.AsyncFunctionDef, *, owner: str, name: str = "") -> Signature:
-    named = {_last_name(each) for each in node.decorator_list}
+    decorators = {_last_name(argument) for argument in node.decorator_list}
     # Any other decorator may change what is taken.
-    if named - {"staticmethod", "classmethod", "abstractmethod", "override", "no_grad", "inference_mode"}:
+    if decorators - {"staticmethod", "classmethod", "abstractmethod", "override", "no_grad", "inference_mode"}:
         return Signature(name=name or node.name, owner="" if name else owner, anything=True)
-    every = [*node.args.posonlyargs, *node.args.args]
-    first = 1 if owner and "staticmethod" not in named and every else 0
-    names = tuple(each.arg for each in every[first:])
-    needed = len(every) - len(node.args.defaults) - first
+    positional = [*node.args.posonlyargs, *node.args.args]
+    first = 1 if owner and "staticmethod" not in decorators and positional else 0
+    names = tuple(argument.arg for argument in positional[first:])
+    needed = len(positional) - len(node.args.defaults) - first
     keyword_only = {
-        each.arg: default for each, default in zip(node.args.kwonlyargs, node.args.kw_defaults, strict=True)
+        argument.arg: default for argument, default in zip(node.args.kwonlyargs, node.args.kw_defaults, strict=True)
     }
     return Signature(
         name=name or node.name,
@@ -82,7 +82,7 @@ def _read_function(node: ast.FunctionDef | ast.AsyncFunctionDef, *, owner: str, 
 
 
 def _read_class(node: ast.ClassDef) -> Signature:
-    """What making an object takes: its own `__init__`, where it has one."""
+    """Read the class's own `__init__`, where it has one."""
     for child in node.body:
         if isinstance(child, ast.FunctionDef) and child.name == "__init__":
             return _read_function(child, owner=node.name, name=node.name)

@@ -1,4 +1,4 @@
-"""Which release branches need a fix, where it lands, and what comes with it: every branch, from git objects alone."""
+"""A fix and all release branches: which need it, where it lands, and what comes with it, from git objects alone."""
 
 from __future__ import annotations
 
@@ -36,13 +36,13 @@ class _Branch:
     name: str
     tip: str
     has: set[str]
-    landed: Equivalents
+    equivalents: Equivalents
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _Fix:
     commit: CommitInfo
-    wrong: FaultyLines | None
+    faulty: FaultyLines | None
     later: Sequence[tuple[FollowUp, CommitInfo]]
 
 
@@ -58,7 +58,7 @@ def survey_branches(
     """Try each commit on each branch.
 
     Args:
-        simulator: of the store that holds all.
+        picker: of the store that holds all.
         commits: full hashes.
         branches: name to commit.
         main: the commit of the main branch, where follow-ups are looked for.
@@ -69,33 +69,42 @@ def survey_branches(
     paths = ChangedPaths(picker)
     graph = CommitGraph(picker.store, [main, *branches.values(), *commits])
     fixes = [_read_fix(picker, sha, main, drop, paths) for sha in commits]
-    near = frozenset(path for each in fixes if each.wrong is not None for path in paths(each.commit.sha))
+    near = frozenset(path for fix in fixes if fix.faulty is not None for path in paths(fix.commit.sha))
     prepared = _prepare_branches(picker, graph, branches, main=main, paths=paths, near=near)
-    trees = {each.name: picker.read_tree(each.tip) for each in prepared}
+    trees = {branch.name: picker.read_tree(branch.tip) for branch in prepared}
     rows: list[SurveyRow] = []
     for fix in fixes:
-        known = {each.name: _find_evidence(fix, each) for each in prepared}
-        # Where the change is known to be, nothing is simulated: far from its own parent that costs 200 ms a branch.
-        open_ones = [each for each in prepared if not known[each.name]]
-        picks = dict(
-            zip(
-                [each.name for each in open_ones],
-                _pick_fix(picker, fix, [trees[each.name] for each in open_ones], drop),
-                strict=True,
-            )
-        )
-        for branch in prepared:
-            pick = picks.get(branch.name, PickResult(outcome=PickOutcome.ALREADY_THERE))
-            rows.append(_make_row(picker, fix, branch, pick, onto=trees[branch.name], there=known[branch.name]))
-            if series and pick.tree is not None:
-                trees[branch.name] = pick.tree
+        new = _survey_fix(picker, fix, prepared, trees, drop)
+        rows += new
+        if series:
+            trees.update({row.branch: row.tree for row in new if row.tree is not None})
     return SurveyRecord(
-        commits={each.commit.sha: each.commit.subject for each in fixes},
+        commits={fix.commit.sha: fix.commit.subject for fix in fixes},
         main=main,
         rows=tuple(sorted(rows, key=lambda row: list(branches).index(row.branch))),
         limits=(_CUT,) if picker.store.read_boundary() else (),
         seconds=round(time.monotonic() - started, 3),
     )
+
+
+def _survey_fix(
+    picker: Picker, fix: _Fix, branches: Sequence[_Branch], trees: Mapping[str, str], drop: Drop
+) -> list[SurveyRow]:
+    evidence = {branch.name: _find_evidence(fix, branch) for branch in branches}
+    # Where the change is known to be, nothing is tried: far from its own parent that costs 200 ms a branch.
+    names = [branch.name for branch in branches if not evidence[branch.name]]
+    picks = dict(zip(names, _pick_fix(picker, fix, [trees[name] for name in names], drop), strict=True))
+    return [
+        _make_row(
+            picker,
+            fix,
+            branch,
+            picks.get(branch.name, PickResult(outcome=PickOutcome.ALREADY_THERE)),
+            onto=trees[branch.name],
+            evidence=evidence[branch.name],
+        )
+        for branch in branches
+    ]
 
 
 def _prepare_branches(
@@ -107,15 +116,16 @@ def _prepare_branches(
     paths: ChangedPaths,
     near: frozenset[str],
 ) -> list[_Branch]:
-    """One log for all branches: each is given the commits that it has."""
+    """Read one log for all branches, and give each the commits that it has."""
     own = graph.read_commits(list(branches.values()), main)
     paths.read_range(own, *branches.values(), f"^{main}", near=near)
-    found: list[_Branch] = []
+    prepared: list[_Branch] = []
     for name, tip in branches.items():
         has = graph.collect_ancestors(tip)
-        mine = [info for sha, info in own.items() if sha in has]
-        found.append(_Branch(name=name, tip=tip, has=has, landed=Equivalents(picker.store, mine, paths_of=paths)))
-    return found
+        commits = [commit for sha, commit in own.items() if sha in has]
+        equivalents = Equivalents(picker.store, commits, paths_of=paths)
+        prepared.append(_Branch(name=name, tip=tip, has=has, equivalents=equivalents))
+    return prepared
 
 
 def _read_fix(picker: Picker, sha: str, main: str, drop: Drop, paths: ChangedPaths) -> _Fix:
@@ -124,7 +134,7 @@ def _read_fix(picker: Picker, sha: str, main: str, drop: Drop, paths: ChangedPat
     single = len(commit.parents) < 2 and not _is_hidden(picker, sha)
     return _Fix(
         commit=commit,
-        wrong=read_faulty_lines(picker, picker.read_change(sha), drop) if single else None,
+        faulty=read_faulty_lines(picker, picker.read_change(sha), drop) if single else None,
         later=find_follow_ups(commit, later, paths_of=paths) if single else (),
     )
 
@@ -138,41 +148,41 @@ def _is_hidden(picker: Picker, sha: str) -> bool:
 
 
 def _pick_fix(picker: Picker, fix: _Fix, trees: Sequence[str], drop: Drop) -> list[PickResult]:
-    if fix.wrong is None:
+    if fix.faulty is None:
         return [picker.pick(fix.commit.sha, tree, drop=drop) for tree in trees]
     change = picker.read_change(fix.commit.sha)
     return picker.pick_all([(change, tree) for tree in trees], drop=drop)
 
 
-def _make_row(picker: Picker, fix: _Fix, branch: _Branch, pick: PickResult, *, onto: str, there: str) -> SurveyRow:
-    if not there and pick.outcome is PickOutcome.ALREADY_THERE:
-        there = "its tree: a pick changes nothing"
-    state, why = ("no", "the branch has the fix") if there else ("unknown", pick.why)
-    if not there and fix.wrong is not None and pick.outcome is not PickOutcome.UNKNOWN:
-        state, why = judge_affected(picker, fix.wrong, onto, pick)
+def _make_row(picker: Picker, fix: _Fix, branch: _Branch, pick: PickResult, *, onto: str, evidence: str) -> SurveyRow:
+    if not evidence and pick.outcome is PickOutcome.ALREADY_THERE:
+        evidence = "its tree: a pick changes nothing"
+    state, why = ("no", "the branch has the fix") if evidence else ("unknown", pick.why)
+    if not evidence and fix.faulty is not None and pick.outcome is not PickOutcome.UNKNOWN:
+        state, why = judge_affected(picker, fix.faulty, onto, pick)
     return SurveyRow(
         branch=branch.name,
         release=branch.tip,
         commit=fix.commit.sha,
         outcome=pick.outcome,
-        there=there,
+        there=evidence,
         affected=state,  # type: ignore[arg-type] # one of the literals by construction
         why=why,
         conflicts=record_conflicts(pick, {}),
         only_in_dropped=pick.only_in_dropped,
         dropped=pick.dropped,
         tree=pick.tree,
-        lacks=tuple(each for each, info in fix.later if not _has_commit(branch, info)),
+        lacks=tuple(follow_up for follow_up, commit in fix.later if not _has_commit(branch, commit)),
     )
 
 
 def _find_evidence(fix: _Fix, branch: _Branch) -> str:
-    """How it is known without a pick that the branch has the change; empty when it is not."""
+    """Return what shows without a pick that the branch has the change; empty when nothing does."""
     if fix.commit.sha in branch.has:
         return "the commit itself"
-    match = branch.landed.find(fix.commit, deep=fix.wrong is not None)
+    match = branch.equivalents.find(fix.commit, deep=fix.faulty is not None)
     return f"{match.how}: {match.commit[:12]} {match.subject}" if match else ""
 
 
-def _has_commit(branch: _Branch, info: CommitInfo) -> bool:
-    return info.sha in branch.has or branch.landed.find(info) is not None
+def _has_commit(branch: _Branch, commit: CommitInfo) -> bool:
+    return commit.sha in branch.has or branch.equivalents.find(commit) is not None

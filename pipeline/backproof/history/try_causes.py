@@ -1,6 +1,6 @@
-"""Puts a cause to the test: with it picked first (or, on the release's side, taken back), does the fix land?
+"""Trials of causes: with one picked first (or, on the release's side, taken back), does the fix land?
 
-Only what a simulation has shown is said to help; the rest is "related only".
+Only what a trial has shown is said to help; the rest is "related only".
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class TrialVerdict(StrEnum):
-    """What a simulation has shown of a cause, best first."""
+    """The result of a trial, best first."""
 
     MAKES_CLEAN = "picking it first makes this clean"
     HUNKS_DO = "its hunks in the conflicting files alone do"
@@ -36,11 +36,12 @@ class TrialVerdict(StrEnum):
 
 
 WHOLE = frozenset({TrialVerdict.MAKES_CLEAN, TrialVerdict.HUNKS_DO, TrialVerdict.TAKEN_BACK})
+_RELATED = TrialVerdict.RELATED
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Trial:
-    """One change that is made before the fix: `way` is how, `verdict` what came of it."""
+    """A change that is made before the fix: `way` is how, `verdict` what came of it."""
 
     cause: Cause
     way: TrialVerdict
@@ -55,53 +56,53 @@ class Trial:
 class TriedCauses:
     """The causes with their verdicts, and the smallest set found that makes the fix land when none does alone."""
 
-    steps: tuple[Trial, ...]
+    trials: tuple[Trial, ...]
     together: tuple[Trial, ...] = ()
-    there: tuple[Cause, ...] = ()
+    present: tuple[Cause, ...] = ()
 
     @property
     def clean(self) -> bool:
-        return bool(self.together) or any(step.verdict in WHOLE for step in self.steps)
+        return bool(self.together) or any(trial.verdict in WHOLE for trial in self.trials)
 
 
 def try_causes(
-    divergence: Divergence, causes: Sequence[Cause], pick: PickResult, onto: str, *, drop: Drop, most: int
+    divergence: Divergence, causes: Sequence[Cause], pick: PickResult, onto: str, *, drop: Drop, limit: int
 ) -> TriedCauses:
     """Try each cause alone, then several together; causes whose change the release has already are set aside."""
-    trials = [step for cause in causes for step in _make_trials(divergence, cause, pick)]
-    first = divergence.picker.pick_all([(step.change, onto) for step in trials], drop=drop)
-    there = {
-        step.cause.commit.sha
-        for step, done in zip(trials, first, strict=True)
-        if step.way is TrialVerdict.MAKES_CLEAN and done.outcome in {PickOutcome.ALREADY_THERE, PickOutcome.EMPTY}
-    }
-    usable = [(s, d) for s, d in zip(trials, first, strict=True) if s.cause.commit.sha not in there]
-    landed = [(step, done) for step, done in usable if done.tree is not None and done.tree != onto]
+    trials = [trial for cause in causes for trial in _make_trials(divergence, cause, pick)]
+    results = divergence.picker.pick_all([(trial.change, onto) for trial in trials], drop=drop)
+    pairs = list(zip(trials, results, strict=True))
+    present = {trial.cause.commit.sha for trial, result in pairs if _is_present(trial, result)}
+    usable = [(trial, result) for trial, result in pairs if trial.cause.commit.sha not in present]
+    landed = [(trial, result) for trial, result in usable if result.tree not in {None, onto}]
     judged = _judge_all(divergence, landed, pick, drop)
-    steps = [_choose_best(cause, judged) for cause in causes if cause.commit.sha not in there]
-    steps.sort(key=lambda step: (step.verdict not in WHOLE, step.cause.weak and step.verdict is TrialVerdict.RELATED))
-    alone = any(step.verdict in WHOLE for step in steps)
-    several = (
-        ()
-        if alone
-        else _find_together(divergence, [step for step, _ in usable if step.cause.side == "main"], onto, drop)
-    )
+    best = [_choose_best(cause, judged) for cause in causes if cause.commit.sha not in present]
+    best.sort(key=lambda trial: (trial.verdict not in WHOLE, trial.cause.weak and trial.verdict is _RELATED))
+    together: tuple[Trial, ...] = ()
+    if not any(trial.verdict in WHOLE for trial in best):
+        missing = [trial for trial, _ in usable if trial.cause.side == "main"]
+        together = _find_together(divergence, missing, onto, drop)
     return TriedCauses(
-        steps=tuple(steps[:most]),
-        together=several,
-        there=tuple(cause for cause in causes if cause.commit.sha in there),
+        trials=tuple(best[:limit]),
+        together=together,
+        present=tuple(cause for cause in causes if cause.commit.sha in present),
     )
+
+
+def _is_present(trial: Trial, result: PickResult) -> bool:
+    nothing = {PickOutcome.ALREADY_THERE, PickOutcome.EMPTY}
+    return trial.way is TrialVerdict.MAKES_CLEAN and result.outcome in nothing
 
 
 def _judge_all(
     divergence: Divergence, landed: Sequence[tuple[Trial, PickResult]], pick: PickResult, drop: Drop
 ) -> list[Trial]:
     fix = divergence.picker.read_change(divergence.fix)
-    second = divergence.picker.pick_all([(fix, str(done.tree)) for _, done in landed], drop=drop)
+    results = divergence.picker.pick_all([(fix, str(done.tree)) for _, done in landed], drop=drop)
     before = count_conflicts(divergence.picker, pick)
     return [
-        _judge_trial(divergence, step, one, two, pick=pick, before=before)
-        for (step, one), two in zip(landed, second, strict=True)
+        _judge_trial(divergence, trial, before_fix, with_fix, pick=pick, before=before)
+        for (trial, before_fix), with_fix in zip(landed, results, strict=True)
     ]
 
 
@@ -119,7 +120,7 @@ def _make_trials(divergence: Divergence, cause: Cause, pick: PickResult) -> list
 
 
 def restrict_change(divergence: Divergence, change: Change, paths: frozenset[str]) -> Change | None:
-    """The part of a change that lies in some paths; None where that is all of it, or nothing."""
+    """Return the part of a change that lies in some paths; None where that is all of it, or nothing."""
     differing = divergence.picker.diff_trees(change.before, change.after)
     inside = {path: new for path, (_, new) in differing.items() if path in paths}
     if not inside or len(inside) == len(differing):
@@ -135,48 +136,48 @@ _PARTLY = {
 
 
 def _judge_trial(
-    divergence: Divergence, step: Trial, first: PickResult, second: PickResult, *, pick: PickResult, before: int
+    divergence: Divergence, trial: Trial, first: PickResult, second: PickResult, *, pick: PickResult, before: int
 ) -> Trial:
     wrong = {conflict.path for conflict in pick.real_conflicts}
     left = {conflict.path for conflict in second.real_conflicts}
     verdict, removes = TrialVerdict.RELATED, (0, before)
     # "Empty" afterwards would mean that the step brought the fix itself: that explains nothing.
     if second.outcome in {PickOutcome.CLEAN, PickOutcome.CLEAN_AFTER_DROPS}:
-        verdict, removes = step.way, (before, before)
+        verdict, removes = trial.way, (before, before)
     elif second.outcome is PickOutcome.CONFLICT and left <= wrong:
         gone = before - count_conflicts(divergence.picker, second)
-        verdict = _PARTLY[step.way] if left < wrong else TrialVerdict.FEWER if gone > 0 else TrialVerdict.RELATED
+        verdict = _PARTLY[trial.way] if left < wrong else TrialVerdict.FEWER if gone > 0 else TrialVerdict.RELATED
         removes = (max(0, gone), before)
     solves = () if verdict in {TrialVerdict.RELATED, TrialVerdict.FEWER} else tuple(sorted(wrong - left))
-    return replace(step, verdict=verdict, solves=solves, removes=removes, landed=first)
+    return replace(trial, verdict=verdict, solves=solves, removes=removes, landed=first)
 
 
 def _choose_best(cause: Cause, judged: Sequence[Trial]) -> Trial:
-    mine = [step for step in judged if step.cause.commit.sha == cause.commit.sha]
+    own = [trial for trial in judged if trial.cause.commit.sha == cause.commit.sha]
     ranks = list(TrialVerdict)
     return min(
-        mine,
-        key=lambda step: ranks.index(step.verdict),
+        own,
+        key=lambda trial: ranks.index(trial.verdict),
         default=Trial(cause=cause, way=TrialVerdict.RELATED, change=Change(before="", after="")),
     )
 
 
 def _find_together(divergence: Divergence, trials: Sequence[Trial], onto: str, drop: Drop) -> tuple[Trial, ...]:
-    """Several causes in the order of history, each whole or, where that conflicts, its part in the files concerned."""
-    tried: dict[str, list[Trial]] = {}
-    for step in trials:
-        tried.setdefault(step.cause.commit.sha, []).append(step)
-    ordered = [tried[sha] for sha in _sort_oldest_first(divergence, frozenset(tried))]
-    laid = _lay_trials(divergence, ordered, onto, drop) or _lay_trials(
-        divergence, [each[::-1] for each in ordered], onto, drop
+    """Try several causes in the order of history, each whole or, where that conflicts, its part in the files concerned."""
+    by_commit: dict[str, list[Trial]] = {}
+    for trial in trials:
+        by_commit.setdefault(trial.cause.commit.sha, []).append(trial)
+    ordered = [by_commit[sha] for sha in _sort_oldest_first(divergence, frozenset(by_commit))]
+    landing = _lay_trials(divergence, ordered, onto, drop) or _lay_trials(
+        divergence, [choices[::-1] for choices in ordered], onto, drop
     )
-    return _prune_trials(divergence, laid, onto, drop)
+    return _prune_trials(divergence, landing, onto, drop)
 
 
 def _prune_trials(divergence: Divergence, taken: tuple[Trial, ...], onto: str, drop: Drop) -> tuple[Trial, ...]:
-    """The smallest set: what can be left out was no cause."""
-    for step in taken:
-        rest = [[each] for each in taken if each is not step]
+    """Return the smallest set: what can be left out was no cause."""
+    for trial in taken:
+        rest = [[other] for other in taken if other is not trial]
         fewer = _lay_trials(divergence, rest, onto, drop) if len(rest) > 1 else ()
         if fewer:
             return _prune_trials(divergence, fewer, onto, drop)
@@ -184,10 +185,10 @@ def _prune_trials(divergence: Divergence, taken: tuple[Trial, ...], onto: str, d
 
 
 def _lay_trials(divergence: Divergence, ordered: Sequence[Sequence[Trial]], onto: str, drop: Drop) -> tuple[Trial, ...]:
-    """The steps that land one on the other, when the fix lands on them; else none."""
+    """Return the trials that land one on the other, when the fix lands on them; else none."""
     tree, taken = onto, list[Trial]()
     for choices in ordered:
-        landed = next(filter(None, (_lay_trial(divergence, step, tree, drop) for step in choices)), None)
+        landed = next(filter(None, (_lay_trial(divergence, trial, tree, drop) for trial in choices)), None)
         if landed is not None and landed.landed is not None:
             taken.append(landed)
             tree = str(landed.landed.tree)
@@ -197,12 +198,12 @@ def _lay_trials(divergence: Divergence, ordered: Sequence[Sequence[Trial]], onto
     return tuple(taken) if last.outcome in {PickOutcome.CLEAN, PickOutcome.CLEAN_AFTER_DROPS} else ()
 
 
-def _sort_oldest_first(divergence: Divergence, wanted: frozenset[str]) -> list[str]:
-    return [each.sha for each in divergence.read_main_log((), "--topo-order", "--reverse") if each.sha in wanted]
+def _sort_oldest_first(divergence: Divergence, shas: frozenset[str]) -> list[str]:
+    return [commit.sha for commit in divergence.read_main_log((), "--topo-order", "--reverse") if commit.sha in shas]
 
 
-def _lay_trial(divergence: Divergence, step: Trial, tree: str, drop: Drop) -> Trial | None:
-    done = divergence.picker.pick_all([(step.change, tree)], drop=drop)[0]
+def _lay_trial(divergence: Divergence, trial: Trial, tree: str, drop: Drop) -> Trial | None:
+    done = divergence.picker.pick_all([(trial.change, tree)], drop=drop)[0]
     if done.tree is None or done.tree == tree:
         return None
-    return replace(step, landed=done)
+    return replace(trial, landed=done)

@@ -31,8 +31,8 @@ def explain_unpicked(
     """
     head = source.find_pull_head(plan.upstream.pull)
     shas = picker.store.list_commits(base, head) if head else ()
-    wanted = {commit.source for commit in picked}
-    others = [picker.objects.read_commit(sha) for sha in shas if sha not in wanted]
+    sources = {commit.source for commit in picked}
+    others = [picker.objects.read_commit(sha) for sha in shas if sha not in sources]
     if not others:
         return tuple(_record_unknown(commit.commit, commit.why) for commit in plan.pick.not_wanted)
     why, computed = _compare(picker, shas, others, base=base, tree=tree)

@@ -50,7 +50,7 @@ def load_insertion(path: Path) -> Insertion:
 
 
 def insert_statement(source: bytes, insertion: Insertion) -> bytes | None:
-    """The file with the statements behind the anchor; None when they stand there already.
+    """Return the file with the statements behind the anchor; None when they stand there already.
 
     Raises:
         NeedsReview: the anchor is missing or met twice, or the file is not Python.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -106,12 +107,15 @@ def _place(value: float, top: float) -> float:
 def _end_scale(values: Iterable[float]) -> float:
     """Return the end of the scale: a round number that no value passes."""
     most = max(values, default=0)
+    # Below it, powers of ten lose their digits: no tick need be above the value any more.
+    if most < sys.float_info.min:
+        return 1.0
     size = 1.0
-    while most > 0 and size * 10 <= most:
+    while size * 10 <= most:
         size *= 10
-    while 0 < most < size:
+    while most < size:
         size /= 10
-    return next(size * tick for tick in _TICKS if most <= size * tick) if most > 0 else 1.0
+    return next(size * tick for tick in _TICKS if most <= size * tick)
 
 
 def _name_round(load: Round) -> str:

@@ -1,4 +1,4 @@
-"""Lands the kit's fix-ups on top of the pick, each as a commit of its own with its reason."""
+"""The kit's fix-ups on top of the pick, each as a commit of its own with its reason."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def inputs(ctx: Context) -> Mapping[str, Any]:
     picked = ctx.require_record(PickRecord)
     return {
         "head": picked.head,
-        "fixups": [{**each.model_dump(), "sha256": sha256_of(ctx.kit / each.file)} for each in ctx.plan.fixup],
+        "fixups": [{**fixup.model_dump(), "sha256": sha256_of(ctx.kit / fixup.file)} for fixup in ctx.plan.fixup],
         "signoff": ctx.settings.signoff,
     }
 
@@ -64,7 +64,7 @@ def _land_fixup(ctx: Context, store: Store, fixup: Fixup, head: str) -> LandedFi
 
 
 def _make_result(ctx: Context, store: Store, picked: PickRecord, record: FixupRecord) -> StageResult:
-    command = "; ".join(f"fix-up {each.id}" for each in record.fixups) or "no fix-ups in the plan"
+    command = "; ".join(f"fix-up {fixup.id}" for fixup in record.fixups) or "no fix-ups in the plan"
     evidence = [ctx.keep_record(record, claim="what became of each fix-up", command=command)]
     mails = ctx.ledger.folder / NAME / PATCH_FILE
     mails.write_bytes(store.format_patch(picked.base, record.head))
@@ -75,8 +75,8 @@ def _make_result(ctx: Context, store: Store, picked: PickRecord, record: FixupRe
             command=f"git format-patch {picked.base[:12]}..{record.head[:12]}",
         )
     )
-    done = ", ".join(f"{each.id} {each.outcome}" for each in record.fixups) or "none in the plan"
-    notes = tuple(Finding(severity="note", text=each.reason.strip(), where=each.id) for each in record.fixups)
+    done = ", ".join(f"{fixup.id} {fixup.outcome}" for fixup in record.fixups) or "none in the plan"
+    notes = tuple(Finding(severity="note", text=fixup.reason.strip(), where=fixup.id) for fixup in record.fixups)
     return StageResult(
         stage=NAME, outcome=Outcome.PASS, sentence=f"fix-ups: {done}", evidence=tuple(evidence), findings=notes
     )

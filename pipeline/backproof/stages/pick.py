@@ -1,4 +1,4 @@
-"""Cherry-picks the plan's commits onto the release branch, in our own store."""
+"""The cherry-pick of the plan's commits onto the release branch, in our own store."""
 
 from __future__ import annotations
 
@@ -46,9 +46,9 @@ def run(ctx: Context) -> StageResult:
     store = Store.create(ctx.ledger.store, source)
     base = source.resolve_branch(ctx.settings.branch)
     ctx.say(f"{ctx.settings.branch} is at {base[:12]}")
-    wanted = [(name, *_resolve_commit(ctx, store, source, name)) for name in ctx.plan.pick.commits]
+    commits = [(name, *_resolve_commit(ctx, store, source, name)) for name in ctx.plan.pick.commits]
     with Picker(store, say=ctx.say) as picker:
-        picked, last, head = _pick_all(ctx, picker, wanted, base)
+        picked, last, head = _pick_all(ctx, picker, commits, base)
         tree = picker.read_tree(head)
         stopped = last.outcome is PickOutcome.CONFLICT
         others = () if stopped else explain_unpicked(ctx.plan, picker, source, base=base, tree=tree, picked=picked)
@@ -67,7 +67,7 @@ def run(ctx: Context) -> StageResult:
 
 
 def _resolve_commit(ctx: Context, store: Store, source: Source, name: str) -> tuple[CommitInfo, bool]:
-    """The commit that the plan names, and whether the repository says that it is a reconstruction."""
+    """Return the commit that the plan names, and whether the repository says that it is a reconstruction."""
     pull = ctx.plan.upstream.pull
     if sha := store.resolve_commit(name) or find_reconstruction(store, source, pull, name):
         commit = store.read_commit(sha)
@@ -80,13 +80,13 @@ def _resolve_commit(ctx: Context, store: Store, source: Source, name: str) -> tu
 
 
 def _pick_all(
-    ctx: Context, picker: Picker, wanted: list[tuple[str, CommitInfo, bool]], base: str
+    ctx: Context, picker: Picker, commits: list[tuple[str, CommitInfo, bool]], base: str
 ) -> tuple[list[PickedCommit], PickResult, str]:
     """Pick until one does not land; return what became of each, the last result, and the last commit of ours."""
     drop = make_path_filter(ctx.plan.pick.drop)
     picked: list[PickedCommit] = []
     last, head = PickResult(outcome=PickOutcome.EMPTY), base
-    for name, commit, reconstructed in wanted:
+    for name, commit, reconstructed in commits:
         ctx.say(f"picking {name}: {commit.subject}")
         last, landed = _pick_one(ctx, picker, commit, head, drop)
         picked.append(
@@ -157,7 +157,7 @@ def _show_conflicts(store: Store, record: PickRecord, last: PickResult) -> str:
 
 
 def _keep_upstream(ctx: Context, store: Store, record: PickRecord) -> tuple[Evidence, ...]:
-    """The source commits as they are upstream, to lay beside what landed. A merge commit is no mail: it is left out."""
+    """Write the source commits as they are upstream, to lay beside what landed; a merge commit is no mail, and left out."""
     parents = {commit.source: store.read_commit(commit.source).parents for commit in record.commits}
     mails = [store.format_patch(before[0], sha) for sha, before in parents.items() if len(before) == 1]
     if not mails:
@@ -175,24 +175,24 @@ def _report_stopped(record: PickRecord, evidence: tuple[Evidence, ...]) -> Stage
     if last.outcome is PickOutcome.MERGE_COMMIT:
         sentence = f"{last.wanted} is a merge commit: say which parent is the main line with [pick] mainline, or pick its parts"
     else:
-        listed = "; ".join(f"{each.path} ({each.kind})" for each in record.conflicts)
+        listed = "; ".join(f"{conflict.path} ({conflict.kind})" for conflict in record.conflicts)
         sentence = (
             f"{last.wanted} conflicts on {record.branch} in {format_count(len(record.conflicts), 'file')}: {listed}"
         )
-    findings = tuple(Finding(severity="fail", text=each.kind, where=each.path) for each in record.conflicts)
+    findings = tuple(Finding(severity="fail", text=conflict.kind, where=conflict.path) for conflict in record.conflicts)
     return StageResult(stage=NAME, outcome=Outcome.PERSON, sentence=sentence, evidence=evidence, findings=findings)
 
 
 def _report_landed(record: PickRecord, evidence: tuple[Evidence, ...]) -> StageResult:
     parts = [
-        f"{each.wanted} {each.outcome}" + (f" (without {', '.join(each.dropped)})" if each.dropped else "")
-        for each in record.commits
+        f"{commit.wanted} {commit.outcome}" + (f" (without {', '.join(commit.dropped)})" if commit.dropped else "")
+        for commit in record.commits
     ]
-    findings = [Finding(severity="note", text=each.why, where=each.commit) for each in record.others]
+    findings = [Finding(severity="note", text=commit.why, where=commit.commit) for commit in record.others]
     findings += [
-        Finding(severity="warning", text="a reconstruction stands for upstream's own commit", where=each.wanted)
-        for each in record.commits
-        if each.reconstructed
+        Finding(severity="warning", text="a reconstruction stands for upstream's own commit", where=commit.wanted)
+        for commit in record.commits
+        if commit.reconstructed
     ]
     if not record.changes:
         return StageResult(

@@ -1,4 +1,4 @@
-"""Makes a repository of ours from files and mails: the demo's local upstream."""
+"""A new repository made from files and mails: the demo's local upstream."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ class RepositoryBuilder:
 
     @classmethod
     def create(cls, folder: Path, *, date: str) -> RepositoryBuilder:
-        """Start anew: what an earlier, killed attempt left is removed."""
+        """Create an empty one; what an earlier, killed attempt left is removed."""
         shutil.rmtree(folder, ignore_errors=True)
         checked(run_git("init", "--quiet", str(folder)), f"{folder}: cannot be created")
         return cls(folder=folder, date=date)
 
     def _run_git(self, *args: str) -> proc.Completed:
-        who = ("user.name=Backproof demo", "user.email=demo@backproof.invalid")
+        identity = ("user.name=Backproof demo", "user.email=demo@backproof.invalid")
         dates = {"GIT_AUTHOR_DATE": self.date, "GIT_COMMITTER_DATE": self.date}
-        return run_git("-C", str(self.folder), *args, settings=who, env=dates)
+        return run_git("-C", str(self.folder), *args, settings=identity, env=dates)
 
     def commit_all(self, message: str, *, branch: str) -> None:
         """Commit every file, ignored or not, on a new branch."""
@@ -46,7 +46,7 @@ class RepositoryBuilder:
         checked(self._run_git("checkout", "--quiet", "--detach"), "cannot leave the branch")
         checked(
             self._run_git(
-                "am", "--quiet", "--committer-date-is-author-date", *(str(each.absolute()) for each in mails)
+                "am", "--quiet", "--committer-date-is-author-date", *(str(mail.absolute()) for mail in mails)
             ),
             "the kit's series does not apply to the release",
         )

@@ -1,4 +1,4 @@
-"""Runs git so that nothing of the caller's surroundings steers it, and no hook, filter or editor of theirs runs."""
+"""Git commands that nothing of the caller's surroundings steers: no hook, filter or editor of theirs runs."""
 
 from __future__ import annotations
 
@@ -48,9 +48,11 @@ _SETTINGS = (
 
 
 def git_environment(extra: Mapping[str, str] | None = None, *, own: bool = True) -> dict[str, str]:
-    """The environment of a git command; `own` also shuts out the user's and the system's configuration."""
-    kept = {name: value for name, value in os.environ.items() if not name.startswith("GIT_") or _is_kept(name, own=own)}
-    return {**kept, **_QUIET, **(_OWN if own else {}), **(extra or {})}
+    """Return the environment of a git command; `own` also shuts out the user's and the system's configuration."""
+    inherited = {
+        name: value for name, value in os.environ.items() if not name.startswith("GIT_") or _is_kept(name, own=own)
+    }
+    return {**inherited, **_QUIET, **(_OWN if own else {}), **(extra or {})}
 
 
 def _is_kept(name: str, *, own: bool) -> bool:
@@ -77,21 +79,21 @@ def _setting_flags(settings: Sequence[str]) -> list[str]:
 
 
 def checked(done: proc.Completed, what: str) -> proc.Completed:
-    """The command worked, or HostError with what git said."""
+    """Return the command when it worked; else raise HostError with git's own message."""
     if done.code == proc.NOT_FOUND:
         raise HostError(what, why="there is no `git` on PATH", next_step="install git 2.31 or newer")
     return done.require_success(what, next_step=_advise(done.error_text))
 
 
-def _advise(said: str) -> str:
-    if "No space left" in said:
+def _advise(message: str) -> str:
+    if "No space left" in message:
         return "free some disk and run the same command again"
-    if any(word in said for word in ("Could not resolve host", "unable to access", "Connection", "timed out")):
+    if any(phrase in message for phrase in ("Could not resolve host", "unable to access", "Connection", "timed out")):
         return "check the network and the address, then run the same command again"
-    if any(word in said for word in ("Authentication failed", "Permission denied", "could not read Username")):
+    if any(phrase in message for phrase in ("Authentication failed", "Permission denied", "could not read Username")):
         return "give git credentials for that address, or name a local clone with --repo"
-    if any(word in said for word in ("missing blob", "unable to read", "bad object", "missing tree")):
+    if any(phrase in message for phrase in ("missing blob", "unable to read", "bad object", "missing tree")):
         return (
             "the clone lacks objects: complete it with `git fetch --unshallow` or `git fetch --refetch`, then run again"
         )
-    return "read what git said above; run the same command again when it is mended"
+    return "fix what git reports above, then run the same command again"

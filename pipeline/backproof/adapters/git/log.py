@@ -26,14 +26,14 @@ _HUNK = re.compile(r"^@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@", re.MULTILINE)
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Hunk:
-    """Where two versions of a file differ: first line and count of each side (a count of 0: behind that line)."""
+    """A difference of two versions of a file: first line and count of each side (a count of 0: behind that line)."""
 
     old: tuple[int, int]
     new: tuple[int, int]
 
 
 def read_log(store: Store, *revs: str, paths: Sequence[str] = (), options: Sequence[str] = ()) -> list[CommitInfo]:
-    """Commits without merges, newest first."""
+    """Return commits without merges, newest first."""
     done = checked(
         store.run_git(
             "log",
@@ -64,54 +64,56 @@ def _parse_commit(row: tuple[str, ...]) -> CommitInfo:
     )
 
 
-def find_merge_base(store: Store, one: str, other: str) -> str | None:
-    """The newest common ancestor; None where there is none (or a shallow clone hides it)."""
-    done = store.run_git("merge-base", one, other)
+def find_merge_base(store: Store, first: str, second: str) -> str | None:
+    """Return the newest common ancestor; None where there is none (or a shallow clone hides it)."""
+    done = store.run_git("merge-base", first, second)
     return done.text.strip() if done.code == 0 else None
 
 
-def is_ancestor(store: Store, one: str, other: str) -> bool:
-    return store.run_git("merge-base", "--is-ancestor", one, other).code == 0
+def is_ancestor(store: Store, ancestor: str, commit: str) -> bool:
+    return store.run_git("merge-base", "--is-ancestor", ancestor, commit).code == 0
 
 
 def read_touched_paths(store: Store, *revs: str, paths: Sequence[str] = ()) -> dict[str, tuple[str, ...]]:
-    """All paths that each commit changes; with `paths` only of the commits that change one of these."""
+    """Return all paths that each commit changes; with `paths` only of the commits that change one of these."""
     options = ("-z", "--no-merges", "--no-renames", "--name-only", "--full-diff", "--full-history", "--format=%x01%H")
     done = checked(store.run_git("log", *options, *revs, "--", *paths, keep=_KEEP), "history cannot be read")
-    found: dict[str, list[str]] = {}
+    touched: dict[str, list[str]] = {}
     current: list[str] = []
     for token in done.stdout.decode("utf-8", "surrogateescape").split("\0"):
         if _MARKED.fullmatch(token):
-            current = found.setdefault(token[1:], [])
+            current = touched.setdefault(token[1:], [])
         elif token:
             # git starts the list of paths on a line of its own, also under -z.
             current.append(token if current else token.removeprefix("\n"))
-    return {sha: tuple(paths) for sha, paths in found.items()}
+    return {sha: tuple(paths) for sha, paths in touched.items()}
 
 
-def blame_lines(store: Store, rev: str, path: str, ranges: Iterable[tuple[int, int]], *, known: str) -> dict[int, str]:
-    """Which commit wrote each line of the ranges; lines that `known` already has are left out."""
+def blame_lines(
+    store: Store, rev: str, path: str, ranges: Iterable[tuple[int, int]], *, without: str
+) -> dict[int, str]:
+    """Return the commit that wrote each line of the ranges; lines that `without` already has are left out."""
     spans = [flag for first, last in ranges for flag in ("-L", f"{first},{last}")]
     if not spans:
         return {}
     done = checked(
-        store.run_git("blame", "--porcelain", *spans, rev, f"^{known}", "--", path, keep=_KEEP),
+        store.run_git("blame", "--porcelain", *spans, rev, f"^{without}", "--", path, keep=_KEEP),
         f"{path}: its history cannot be read",
     )
     writers: dict[int, str] = {}
     boundary: set[str] = set()
     current = ""
     for line in done.stdout.split(b"\n"):
-        if found := _BLAMED.match(line):
-            current = found[1].decode()
-            writers[int(found[3])] = current
+        if match := _BLAMED.match(line):
+            current = match[1].decode()
+            writers[int(match[3])] = current
         elif line == b"boundary":
             boundary.add(current)
     return {line: sha for line, sha in writers.items() if sha not in boundary}
 
 
 def read_patch_ids(store: Store, shas: Sequence[str]) -> dict[str, str]:
-    """The stable patch id of each commit that changes something."""
+    """Return the stable patch id of each commit that changes something."""
     if not shas:
         return {}
     names = "\n".join(shas).encode() + b"\n"
@@ -119,22 +121,24 @@ def read_patch_ids(store: Store, shas: Sequence[str]) -> dict[str, str]:
         store.run_git("diff-tree", "--stdin", "--root", "-p", "--full-index", "--no-renames", stdin=names, keep=_KEEP),
         "changes cannot be read",
     )
-    done = checked(store.run_git("patch-id", "--stable", stdin=shown.stdout, keep=_KEEP), "patch ids cannot be told")
+    done = checked(
+        store.run_git("patch-id", "--stable", stdin=shown.stdout, keep=_KEEP), "patch ids cannot be computed"
+    )
     return {commit: patch for patch, commit in (line.split() for line in done.text.splitlines())}
 
 
 def diff_blobs(store: Store, old: str, new: str) -> list[Hunk]:
-    """Where two blobs differ."""
+    """Return the differences of two blobs."""
     done = store.run_git("diff", "--unified=0", "--text", "--no-ext-diff", "--no-textconv", old, new, keep=_KEEP)
     text = checked(done, "two files cannot be compared").stdout.decode("latin-1")
     return [
         Hunk(old=(int(a), int(b or 1)), new=(int(c), int(d or 1)))
-        for a, b, c, d in (found.groups() for found in _HUNK.finditer(text))
+        for a, b, c, d in (match.groups() for match in _HUNK.finditer(text))
     ]
 
 
-def render_range_diff(store: Store, one: str, other: str) -> str:
-    """Two ranges of commits beside each other, for people."""
+def render_range_diff(store: Store, original: str, landed: str) -> str:
+    """Return two ranges of commits beside each other, for people."""
     # The default of 60 takes a small edited commit for two unrelated ones.
-    done = store.run_git("range-diff", "--creation-factor=100", "--no-notes", "--no-color", one, other)
+    done = store.run_git("range-diff", "--creation-factor=100", "--no-notes", "--no-color", original, landed)
     return checked(done, "the commits cannot be compared").stdout.decode("utf-8", "replace")

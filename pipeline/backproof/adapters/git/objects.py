@@ -87,10 +87,10 @@ class Objects:
         Raises:
             HostError: it is missing, damaged or of another kind.
         """
-        found = self.find_object(oid)
-        if found is None or found[0] != kind:
+        answer = self.find_object(oid)
+        if answer is None or answer[0] != kind:
             raise _unreadable_error(oid)
-        return found[1]
+        return answer[1]
 
     def read_commit(self, sha: str) -> CommitInfo:
         """Read a commit.

@@ -1,4 +1,4 @@
-"""The user's repository, a path or a URL: read only. Its refs are listed, its objects borrowed."""
+"""The user's repository, a path or a URL. It is only read: its refs are listed, its objects borrowed."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from backproof.core.redaction import redact
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Source:
-    """Where commits come from: a git directory on this machine (for a URL: our mirror of it)."""
+    """A git directory on this machine that commits come from (for a URL: our mirror of it)."""
 
     name: str
     git_dir: Path
@@ -45,35 +45,35 @@ class Source:
 
     @property
     def addresses(self) -> dict[str, str]:
-        """Where the repository comes from, by name of the remote: upstream's own first, then origin, which may be a fork.
+        """The URLs of the repository by name of the remote: upstream's own first, then origin, which may be a fork.
 
         For a URL it is that URL, under no name.
         """
         if not _is_path(self.name):
             return {"": self.name}
-        found = _read_remotes(self.git_dir)
-        return {name: found[name] for name in ("upstream", "origin", *sorted(found)) if name in found}
+        remotes = _read_remotes(self.git_dir)
+        return {name: remotes[name] for name in ("upstream", "origin", *sorted(remotes)) if name in remotes}
 
     def resolve_branch(self, name: str) -> str:
-        """The commit that a branch points at; local branches win over remote ones.
+        """Return the commit that a branch points at; local branches win over remote ones.
 
         Raises:
             PlanError: there is no such branch.
         """
-        wanted = [
+        names = [
             f"refs/heads/{name}",
             f"refs/remotes/origin/{name}",
             f"refs/remotes/upstream/{name}",
             f"refs/tags/{name}",
         ]
-        wanted += [ref for ref in self.refs if ref.startswith("refs/remotes/") and ref.split("/", 3)[3:] == [name]]
-        found = next((self.refs[ref] for ref in wanted if ref in self.refs), None)
-        if found is None:
+        names += [ref for ref in self.refs if ref.startswith("refs/remotes/") and ref.split("/", 3)[3:] == [name]]
+        commit = next((self.refs[ref] for ref in names if ref in self.refs), None)
+        if commit is None:
             raise self._missing_branch_error(name)
-        return found
+        return commit
 
     def find_pull_head(self, pull: int | None) -> str | None:
-        """The head of a pull request, where the repository has it."""
+        """Return the head of a pull request, where the repository has it."""
         names = [f"refs/pull/{pull}/head", f"refs/remotes/origin/pull/{pull}/head", f"refs/remotes/origin/pr/{pull}"]
         return next((self.refs[ref] for ref in names if ref in self.refs), None)
 
@@ -116,14 +116,14 @@ def _list_refs(git_dir: Path) -> dict[str, str]:
 
 
 def _read_remotes(git_dir: Path) -> dict[str, str]:
-    """Of the repository's own file alone: with --file, git follows no include."""
+    """Read the repository's own file alone: with --file, git follows no include."""
     listing = run_git("config", "--file", str(git_dir / "config"), "--null", "--get-regexp", r"^remote\..*\.url$")
-    rows = (each.partition("\n") for each in listing.text.split("\0") if each)
+    rows = (row.partition("\n") for row in listing.text.split("\0") if row)
     return {key.removeprefix("remote.").removesuffix(".url"): redact(url) for key, _, url in rows}
 
 
 def _update_mirror(url: str, pull: int | None) -> Path:
-    """A bare mirror of ours, kept between runs: the first fetch takes minutes, later ones seconds."""
+    """Fetch into a bare mirror of ours, kept between runs: the first fetch takes minutes, later ones seconds."""
     if url.startswith("-") or url.lower().startswith("ext::"):
         raise PlanError(
             f"{url}: not an address", why="git would take it for a command", next_step="give an https or ssh URL"

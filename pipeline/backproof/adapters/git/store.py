@@ -26,14 +26,14 @@ _WORKTREE = "worktree-"
 
 
 def _is_whole(folder: Path) -> bool:
-    return all((folder / each).exists() for each in ("HEAD", "config", "objects/info", "refs"))
+    return all((folder / name).exists() for name in ("HEAD", "config", "objects/info", "refs"))
 
 
 def _create_store(folder: Path) -> None:
-    """Made aside and moved into place: an init that a full disk or a kill cuts leaves half a store, which git refuses."""
+    """Make it aside and move it into place: an init cut by a full disk or a kill leaves half a store, which git refuses."""
     aside = folder.with_name(f"{folder.name}.new")
-    for each in (aside, folder):
-        shutil.rmtree(each, ignore_errors=True)
+    for old in (aside, folder):
+        shutil.rmtree(old, ignore_errors=True)
     checked(run_git("init", "--quiet", "--bare", str(aside)), f"{folder}: our object store cannot be created")
     aside.rename(folder)
 
@@ -62,7 +62,7 @@ class Store:
 
     @cached_property
     def objects(self) -> Objects:
-        """What the store holds, read and written without a process for each question."""
+        """The objects, read and written without a process for each question."""
         return Objects(self.folder)
 
     def run_git(
@@ -71,7 +71,7 @@ class Store:
         return run_git(f"--git-dir={self.folder}", *args, stdin=stdin, env=env, keep=keep)
 
     def resolve_commit(self, name: str) -> str | None:
-        """The full hash of a commit, or None where the store does not have it (or the short name is ambiguous)."""
+        """Return the full hash of a commit, or None where the store does not have it (or the short name is ambiguous)."""
         done = self.run_git("rev-parse", "--quiet", "--verify", "--end-of-options", f"{name}^{{commit}}")
         return done.text.strip() if done.code == 0 else None
 
@@ -87,12 +87,12 @@ class Store:
         return self.run_git("cat-file", "-e", sha).code == 0
 
     def read_boundary(self) -> frozenset[str]:
-        """Commits whose parents a shallow clone hides: git takes them for roots, so their change cannot be told."""
+        """Return the commits whose parents a shallow clone hides: git takes them for roots, so their change is unknown."""
         path = self.folder / "shallow"
         return frozenset(path.read_text(encoding="ascii").split()) if path.exists() else frozenset()
 
     def read_blob(self, oid: str) -> bytes:
-        """The bytes of a blob (whole: source files are small)."""
+        """Return the bytes of a blob (whole: source files are small)."""
         return self.objects.read_object(oid, "blob")
 
     def read_tree_id(self, rev: str) -> str:
@@ -101,7 +101,7 @@ class Store:
         ).text.strip()
 
     def list_changes(self, before: str, after: str) -> tuple[FileChange, ...]:
-        """What differs between two trees, path by path, renames shown as delete and add."""
+        """Return what differs between two trees, path by path, renames shown as delete and add."""
         done = checked(
             self.run_git("diff-tree", "-r", "-z", "--no-renames", "--full-index", "--raw", before, after),
             "two trees cannot be compared",
@@ -131,7 +131,7 @@ class Store:
         return tuple(paths)
 
     def list_commits(self, base: str, head: str) -> tuple[str, ...]:
-        """Commits on `head` and not on `base`, oldest first, merges left out."""
+        """Return the commits on `head` and not on `base`, oldest first, merges left out."""
         done = checked(
             self.run_git("rev-list", "--reverse", "--topo-order", "--no-merges", f"{base}..{head}"),
             "history cannot be walked",
@@ -142,7 +142,7 @@ class Store:
         checked(self.run_git("update-ref", f"refs/backproof/{name}", sha), f"refs/backproof/{name} cannot be set")
 
     def format_patch(self, base: str, head: str) -> bytes:
-        """The commits as mails, ready for `git am`."""
+        """Return the commits as mails, ready for `git am`."""
         done = checked(
             self.run_git("format-patch", "--stdout", "--full-index", "--no-signature", f"{base}..{head}"),
             "the patch cannot be written",

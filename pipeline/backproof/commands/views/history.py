@@ -1,4 +1,4 @@
-"""How the answers about history look: a table, sentences, or JSON."""
+"""The answers about history in a terminal: a table or sentences."""
 
 from __future__ import annotations
 
@@ -25,20 +25,20 @@ if TYPE_CHECKING:
     )
 
 
-def print_survey(found: SurveyRecord) -> None:
+def print_survey(record: SurveyRecord) -> None:
     out = open_console()
-    for sha, subject in found.commits.items():
+    for sha, subject in record.commits.items():
         table = Table(title=Text(escape_line(f"{sha[:12]} {subject}")), title_justify="left")
         for heading in ("branch", "outcome", "affected", "what to know"):
             table.add_column(heading, overflow="fold")
-        for row in found.rows:
+        for row in record.rows:
             if row.commit == sha:
                 cells = (row.branch, _format_outcome(row), row.affected, "\n".join(_list_remarks(row)))
                 table.add_row(*(Text(escape_line(cell)) for cell in cells))
         out.print(table)
-    for limit in found.limits:
+    for limit in record.limits:
         say(f"note: {limit}")
-    say(f"{len(found.rows)} picks simulated or known in {found.seconds:.2f} s")
+    say(f"{len(record.rows)} picks tried or known in {record.seconds:.2f} s")
 
 
 def _format_outcome(row: SurveyRow) -> str:
@@ -64,31 +64,31 @@ def _list_follow_ups(follow_ups: Sequence[FollowUp], word: str) -> Iterator[str]
         yield f"{word} {len(follow_ups) - 4} more"
 
 
-def print_explanation(found: ExplainRecord) -> None:
-    print_line(f"{found.fix[:12]} {found.subject}")
-    print_line(found.sentence)
-    for cause in found.causes:
+def print_explanation(record: ExplainRecord) -> None:
+    print_line(f"{record.fix[:12]} {record.subject}")
+    print_line(record.sentence)
+    for cause in record.causes:
         print_line(f"  {cause.commit[:12]} {cause.subject}")
         print_line(f"    {cause.sentence}")
-    if found.more:
-        print_line(f"  and {found.more} more (--json)")
-    for line in _list_follow_ups(found.follow_ups, "later on main:"):
+    if record.more:
+        print_line(f"  and {record.more} more (--json)")
+    for line in _list_follow_ups(record.follow_ups, "later on main:"):
         print_line(line)
-    if found.commands:
+    if record.commands:
         print_line("to go on:")
-        for command in found.commands:
+        for command in record.commands:
             print_line(f"  {command}")
 
 
-def print_comparison(found: CompareRecord) -> None:
-    print_line(f"{found.verdict}: {found.sentence}")
-    for suspect in found.suspects:
+def print_comparison(record: CompareRecord) -> None:
+    print_line(f"{record.verdict}: {record.sentence}")
+    for suspect in record.suspects:
         print_line(f"  suspect: {suspect}")
-    if found.range_diff:
-        print_text(found.range_diff)
+    if record.range_diff:
+        print_text(record.range_diff)
 
 
-def print_cancelling(found: CancellingRecord) -> None:
-    print_line(found.sentence)
-    for sha, subject in found.commits.items():
-        print_line(f"  {'needed' if sha in found.needed else 'not   '} {sha[:12]} {subject}")
+def print_cancelling(record: CancellingRecord) -> None:
+    print_line(record.sentence)
+    for sha, subject in record.commits.items():
+        print_line(f"  {'needed' if sha in record.needed else 'not   '} {sha[:12]} {subject}")

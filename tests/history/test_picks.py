@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from backproof.adapters.git import Store
     from repositories import Opened, Repository
 
-LONG = "".join(f"line {each}\n" for each in range(40))
+LONG = "".join(f"line {number}\n" for number in range(40))
 
 
 def notes(path: str) -> bool:
@@ -44,11 +44,11 @@ def tip(repository: Repository) -> str:
 
 def test_a_clean_pick_has_the_tree_of_a_real_cherry_pick(upstream: Repository, opened: Opened) -> None:
     fix = sides(upstream, {"other.py": "o = 1\n"}, {"pkg/a.py": "x = 1\ny = 20\nz = 3\n"})
-    found = simulated(opened(upstream), fix, tip(upstream))
+    pick = simulated(opened(upstream), fix, tip(upstream))
     upstream.git("checkout", "--quiet", "tip")
     upstream.git("cherry-pick", fix)
-    assert found.outcome is PickOutcome.CLEAN
-    assert found.tree == upstream.git("rev-parse", "HEAD^{tree}")
+    assert pick.outcome is PickOutcome.CLEAN
+    assert pick.tree == upstream.git("rev-parse", "HEAD^{tree}")
 
 
 def test_dropped_paths_are_as_the_release_has_them(upstream: Repository, opened: Opened) -> None:
@@ -58,13 +58,13 @@ def test_dropped_paths_are_as_the_release_has_them(upstream: Repository, opened:
         {"notes/deep/7.yaml": "release\n"},
         {"notes/deep/7.yaml": "two\n", "notes/new/8.yaml": "n\n", "pkg/a.py": "x = 9\ny = 2\nz = 3\n"},
     )
-    found = simulated(opened(upstream), fix, tip(upstream))
+    pick = simulated(opened(upstream), fix, tip(upstream))
     upstream.git("checkout", "--quiet", "tip")
     upstream.commit("by hand", {"pkg/a.py": "x = 9\ny = 2\nz = 3\n"})
-    assert found.outcome is PickOutcome.CLEAN_AFTER_DROPS
-    assert found.only_in_dropped
-    assert found.dropped == ("notes/deep/7.yaml", "notes/new/8.yaml")
-    assert found.tree == upstream.git("rev-parse", "HEAD^{tree}")
+    assert pick.outcome is PickOutcome.CLEAN_AFTER_DROPS
+    assert pick.only_in_dropped
+    assert pick.dropped == ("notes/deep/7.yaml", "notes/new/8.yaml")
+    assert pick.tree == upstream.git("rev-parse", "HEAD^{tree}")
 
 
 def test_a_change_that_is_there_is_told_from_a_commit_that_changes_nothing(
@@ -116,10 +116,10 @@ def test_each_kind_of_conflict_is_named(
     fix = sides(upstream, release, main)
     if age == "old":
         request.getfixturevalue("old_git")
-    found = simulated(opened(upstream), fix, tip(upstream))
-    assert found.outcome is PickOutcome.CONFLICT
-    assert ConflictKind(kind) in {each.kind for each in found.conflicts}
-    assert found.tree is None
+    pick = simulated(opened(upstream), fix, tip(upstream))
+    assert pick.outcome is PickOutcome.CONFLICT
+    assert ConflictKind(kind) in {conflict.kind for conflict in pick.conflicts}
+    assert pick.tree is None
 
 
 def test_types_and_modes_in_conflict_are_named(upstream: Repository, opened: Opened) -> None:
@@ -132,8 +132,8 @@ def test_types_and_modes_in_conflict_are_named(upstream: Repository, opened: Ope
     upstream.git("tag", "tip")
     upstream.switch("main", "main")
     fix = upstream.commit("fix", {"tool": "changed\n"})
-    found = simulated(opened(upstream), fix, tip(upstream))
-    assert {each.kind for each in found.conflicts} == {ConflictKind.MODE}
+    pick = simulated(opened(upstream), fix, tip(upstream))
+    assert {conflict.kind for conflict in pick.conflicts} == {ConflictKind.MODE}
 
 
 def test_a_submodule_moved_on_both_sides_is_a_submodule_conflict(upstream: Repository, opened: Opened) -> None:
@@ -147,8 +147,8 @@ def test_a_submodule_moved_on_both_sides_is_a_submodule_conflict(upstream: Repos
     upstream.git("tag", "tip")
     upstream.switch("main", "main")
     point("3")
-    found = simulated(opened(upstream), upstream.git("rev-parse", "HEAD"), tip(upstream))
-    assert [each.kind for each in found.conflicts] == [ConflictKind.SUBMODULE]
+    pick = simulated(opened(upstream), upstream.git("rev-parse", "HEAD"), tip(upstream))
+    assert [conflict.kind for conflict in pick.conflicts] == [ConflictKind.SUBMODULE]
 
 
 def test_an_old_git_gives_the_same_trees_and_says_once_that_it_is_slow(
@@ -157,27 +157,27 @@ def test_an_old_git_gives_the_same_trees_and_says_once_that_it_is_slow(
     fix = sides(upstream, {"other.py": "o = 1\n"}, {"pkg/a.py": "x = 1\ny = 20\nz = 3\n", "notes/n.yaml": "n\n"})
     conflict = upstream.commit("other", {"other.py": "o = 2\n"})
     store = opened(upstream)
-    new = [simulated(store, each, tip(upstream)) for each in (fix, conflict)]
+    new = [simulated(store, sha, tip(upstream)) for sha in (fix, conflict)]
     request.getfixturevalue("old_git")
-    said: list[str] = []
-    with Picker(store, say=said.append) as picker:
+    messages: list[str] = []
+    with Picker(store, say=messages.append) as picker:
         onto = picker.read_tree(tip(upstream))
-        old = [picker.pick(each, onto, drop=notes) for each in (fix, conflict)]
-    assert [(each.outcome, each.tree, each.dropped) for each in old] == [
-        (each.outcome, each.tree, each.dropped) for each in new
+        old = [picker.pick(sha, onto, drop=notes) for sha in (fix, conflict)]
+    assert [(pick.outcome, pick.tree, pick.dropped) for pick in old] == [
+        (pick.outcome, pick.tree, pick.dropped) for pick in new
     ]
-    assert [list(each.conflicts) for each in old] == [list(each.conflicts) for each in new]
-    assert len(said) == 1
-    assert "2.34.1 cannot merge in memory" in said[0]
+    assert [list(pick.conflicts) for pick in old] == [list(pick.conflicts) for pick in new]
+    assert len(messages) == 1
+    assert "2.34.1 cannot merge in memory" in messages[0]
 
 
 def test_attributes_of_the_release_count_as_in_a_worktree(upstream: Repository, opened: Opened) -> None:
     upstream.commit("log", {"CHANGES": "one\n", ".gitattributes": "CHANGES merge=union\n"})
     fix = sides(upstream, {"CHANGES": "one\nrelease\n"}, {"CHANGES": "one\nmain\n"})
-    found = simulated(opened(upstream), fix, tip(upstream))
+    pick = simulated(opened(upstream), fix, tip(upstream))
     upstream.git("checkout", "--quiet", "tip")
     upstream.git("cherry-pick", fix)
-    assert found.tree == upstream.git("rev-parse", "HEAD^{tree}")
+    assert pick.tree == upstream.git("rev-parse", "HEAD^{tree}")
 
 
 def test_a_merge_commit_needs_its_main_line(upstream: Repository, opened: Opened) -> None:
@@ -191,10 +191,10 @@ def test_a_merge_commit_needs_its_main_line(upstream: Repository, opened: Opened
     merge = upstream.git("rev-parse", "HEAD")
     store = opened(upstream)
     assert simulated(store, merge, tip(upstream)).outcome is PickOutcome.MERGE_COMMIT
-    found = simulated(store, merge, tip(upstream), mainline=1)
-    assert found.outcome is PickOutcome.CLEAN
+    pick = simulated(store, merge, tip(upstream), mainline=1)
+    assert pick.outcome is PickOutcome.CLEAN
     with Picker(store) as picker:
-        assert set(picker.diff_trees(picker.read_tree(tip(upstream)), str(found.tree))) == {"t.py"}
+        assert set(picker.diff_trees(picker.read_tree(tip(upstream)), str(pick.tree))) == {"t.py"}
     assert simulated(store, merge, tip(upstream), mainline=3).outcome is PickOutcome.MERGE_COMMIT
 
 
@@ -208,10 +208,10 @@ def test_a_root_commit_with_awkward_names_lands(upstream: Repository, opened: Op
     subprocess.run(["git", "-C", str(upstream.folder), "update-index", "-z", "--index-info"], input=names, check=True)
     root = upstream.git("commit-tree", upstream.git("write-tree"), "-m", "root")
     store = opened(upstream)
-    found = simulated(store, root, tip(upstream))
-    assert found.outcome is PickOutcome.CLEAN
+    pick = simulated(store, root, tip(upstream))
+    assert pick.outcome is PickOutcome.CLEAN
     with Picker(store) as picker:
-        new = picker.diff_trees(picker.read_tree(tip(upstream)), str(found.tree))
+        new = picker.diff_trees(picker.read_tree(tip(upstream)), str(pick.tree))
     assert set(new) == {"n\udce9e.txt", "NEW\nline"}
 
 
@@ -219,11 +219,11 @@ def test_names_that_differ_only_in_case_and_crlf_are_bytes_like_any(upstream: Re
     upstream.commit("files", {"Read.me": "a\r\nb\r\nc\r\n", "read.me": "other\n"})
     fix = sides(upstream, {"read.me": "mine\n"}, {"Read.me": "a\r\nB\r\nc\r\n"})
     store = opened(upstream)
-    found = simulated(store, fix, tip(upstream))
-    assert found.outcome is PickOutcome.CLEAN
+    pick = simulated(store, fix, tip(upstream))
+    assert pick.outcome is PickOutcome.CLEAN
     with Picker(store) as picker:
-        assert picker.objects.read_file(str(found.tree), "Read.me") == b"a\r\nB\r\nc\r\n"
-        assert picker.objects.read_file(str(found.tree), "read.me") == b"mine\n"
+        assert picker.objects.read_file(str(pick.tree), "Read.me") == b"a\r\nB\r\nc\r\n"
+        assert picker.objects.read_file(str(pick.tree), "read.me") == b"mine\n"
 
 
 def test_an_lfs_pointer_is_merged_as_the_text_it_is_and_no_filter_runs(
@@ -235,8 +235,8 @@ def test_an_lfs_pointer_is_merged_as_the_text_it_is_and_no_filter_runs(
     upstream.git("config", "merge.lfs.driver", f"touch {tmp_path}/ran")
     fix = sides(upstream, {"w.bin": pointer.format("b" * 64)}, {"w.bin": pointer.format("c" * 64)})
     (tmp_path / "ran").unlink(missing_ok=True)
-    found = simulated(opened(upstream), fix, tip(upstream))
-    assert [each.kind for each in found.conflicts] == [ConflictKind.CONTENT]
+    pick = simulated(opened(upstream), fix, tip(upstream))
+    assert [conflict.kind for conflict in pick.conflicts] == [ConflictKind.CONTENT]
     assert not (tmp_path / "ran").exists()
 
 
@@ -265,9 +265,9 @@ def test_a_parent_hidden_by_a_shallow_clone_is_never_a_conflict(
 ) -> None:
     fix = sides(upstream, {"other.py": "o = 1\n"}, {"pkg/a.py": "x = 1\ny = 20\nz = 3\n"})
     shallow = clone(upstream, tmp_path / "shallow", "--depth", "1")
-    found = simulated(opened(shallow), fix, tip(upstream))
-    assert found.outcome is PickOutcome.UNKNOWN
-    assert "git fetch --unshallow" in found.why
+    pick = simulated(opened(shallow), fix, tip(upstream))
+    assert pick.outcome is PickOutcome.UNKNOWN
+    assert "git fetch --unshallow" in pick.why
 
 
 def test_a_blob_that_a_partial_clone_lacks_is_never_a_conflict(
@@ -277,10 +277,10 @@ def test_a_blob_that_a_partial_clone_lacks_is_never_a_conflict(
     upstream.git("config", "uploadpack.allowFilter", "true")
     partial = clone(upstream, tmp_path / "partial", "--filter=blob:none", "--no-checkout")
     store = opened(partial)
-    found = simulated(store, fix, tip(upstream))
-    assert found.outcome is PickOutcome.UNKNOWN
-    assert found.tree is None
-    assert "git fetch --refetch" in found.why
+    pick = simulated(store, fix, tip(upstream))
+    assert pick.outcome is PickOutcome.UNKNOWN
+    assert pick.tree is None
+    assert "git fetch --refetch" in pick.why
     with Picker(store) as picker, pytest.raises(HostError, match="cannot be read") as caught:
         picker.objects.read_file(picker.read_tree(fix), "pkg/a.py")
     assert "git fetch --refetch" in caught.value.next_step
@@ -293,7 +293,7 @@ def test_one_unreadable_pick_does_not_spoil_the_others(tmp_path: Path, upstream:
     (upstream.folder / ".git" / "objects" / lost[:2] / lost[2:]).unlink()
     with Picker(opened(upstream)) as picker:
         onto = picker.read_tree(tip(upstream))
-        changes = [picker.read_change(each) for each in (good, bad, good)]
-        found = picker.pick_all([(each, onto) for each in changes])
-    assert [each.outcome for each in found] == [PickOutcome.CLEAN, PickOutcome.UNKNOWN, PickOutcome.CLEAN]
-    assert lost in found[1].why
+        changes = [picker.read_change(sha) for sha in (good, bad, good)]
+        pick = picker.pick_all([(change, onto) for change in changes])
+    assert [pick.outcome for pick in pick] == [PickOutcome.CLEAN, PickOutcome.UNKNOWN, PickOutcome.CLEAN]
+    assert lost in pick[1].why
