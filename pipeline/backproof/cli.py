@@ -243,7 +243,7 @@ def _run_guarded(argv: list[str]) -> int:
         )
     except OSError as error:
         return _report(explain_os_error(error))
-    except Exception as error:  # noqa: BLE001 - the one place where a bug of ours is caught
+    except Exception as error:  # noqa: BLE001 - the one place where a bug is caught
         from backproof.app import crash  # noqa: PLC0415 - not on the way of a run that goes well
 
         path = crash.write_crash(error, argv)

@@ -93,6 +93,14 @@ def test_show_of_a_stage_has_its_evidence_and_its_record(tmp_path: Path) -> None
     assert "warning: a.py: look" in said(show_command, run, "--stage", "audit")
 
 
+def test_a_run_that_is_too_large_is_not_read(tmp_path: Path) -> None:
+    folder = saved(proved(tmp_path))
+    with (folder / "run.json").open("ab") as file:
+        file.truncate(32 * 1024 * 1024 + 1)
+    with pytest.raises(PlanError, match="too large"):
+        said(show_command, folder)
+
+
 def test_show_of_no_run_or_no_stage_says_what_to_do(tmp_path: Path) -> None:
     with pytest.raises(PlanError, match="no run here"):
         said(show_command, tmp_path, "--stage", "pick")

@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import pytest
 from backproof.core.model import Outcome
 from backproof.report import render
 from backproof.report.claim_tree import build_claim_tree
@@ -72,6 +73,18 @@ def test_an_excerpt_has_the_end_of_a_long_file_and_says_what_is_missing(tmp_path
     (tmp_path / "data").write_bytes(b"\x7fELF\0\0")
     assert read_excerpt(str(tmp_path), "data") == NOT_TEXT
     assert read_excerpt(str(tmp_path), "gone") == ""
+
+
+@pytest.mark.parametrize("separator", ["\n", " ", '","'])
+@pytest.mark.parametrize("shift", range(0, 40, 7))
+def test_an_excerpt_cuts_no_word_in_two(tmp_path: Path, separator: str, shift: int) -> None:
+    """Half a path or half a secret is one that no mask knows."""
+    word = "/data/of/somebody/ghp_0123456789"
+    (tmp_path / "long.log").write_text("x" * shift + separator + separator.join([word] * 100))
+    text = read_excerpt(str(tmp_path), "long.log")
+    assert text.count(word) > 30
+    rest = re.sub(r"… \d+ bytes not shown …", "", text.replace(word, ""))
+    assert set(rest) <= {*separator, "x", "\n"}
 
 
 def test_sides_tell_same_adapted_dropped_added_and_fix_up_apart() -> None:

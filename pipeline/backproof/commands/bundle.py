@@ -22,24 +22,24 @@ _FILE = click.Path(path_type=Path, exists=True, dir_okay=False)
 @click.option("--out", type=click.Path(path_type=Path), help="The archive; by default RUN.bundle.tar.gz beside it.")
 @click.option("--kit", type=_FOLDER, help="The kit; by default the one that the run names.")
 @click.option("--verify", "file", metavar="FILE", type=_FILE, help="Check this bundle, offline, instead of making one.")
-@click.option("--comment", is_flag=True, help="With --verify: print only the comment, drawn up again from the bundle.")
+@click.option("--comment", is_flag=True, help="With --verify: print only the comment, regenerated from the bundle.")
 def bundle_command(
     *, folder: Path | None, out: Path | None, kit: Path | None, file: Path | None, comment: bool
 ) -> None:
     """Put the evidence of RUN into one archive, redacted, with hashes and an unsigned in-toto statement.
 
     With --verify, check every byte and every hash of a bundle, and that it says what its records carry. The exit code is
-    then about the bundle: 0 it verifies, 4 it does not. What the run came to is printed.
+    then about the bundle: 0 it verifies, 4 it does not. The outcome of the run is printed.
     """
     if (folder is None) == (file is None):
         raise click.UsageError("Give a run to bundle, or --verify and a bundle.")
     if file is not None:
-        _verify(file, comment=comment)
+        _check_bundle(file, comment=comment)
     elif folder is not None:
-        _make(folder, out, kit)
+        _write_bundle(folder, out, kit)
 
 
-def _make(folder: Path, out: Path | None, kit: Path | None) -> None:
+def _write_bundle(folder: Path, out: Path | None, kit: Path | None) -> None:
     from backproof import bundle
     from backproof.stages import REGISTRY
     from backproof.upstream import publish
@@ -58,7 +58,7 @@ def _make(folder: Path, out: Path | None, kit: Path | None) -> None:
     print_line("not signed: send the SHA-256 above by another way than the file")
 
 
-def _verify(file: Path, *, comment: bool) -> None:
+def _check_bundle(file: Path, *, comment: bool) -> None:
     from backproof import bundle
 
     verified = bundle.verify_bundle(file)

@@ -24,10 +24,10 @@ def plan_check(kit: Path) -> None:
     from backproof.devices import DEVICES
     from backproof.kit.loader import load_plan
 
-    found = load_plan(kit, DEVICES)
-    print_line(
-        f"{kit}: plan {found.id} is valid: {format_count(len(found.check), 'check')}, {format_count(len(found.fixup), 'fix-up')}, {format_count(len(found.branch), 'branch')}"
-    )
+    plan = load_plan(kit, DEVICES)
+    parts = {"check": plan.check, "fix-up": plan.fixup, "branch": plan.branch}
+    counts = ", ".join(format_count(len(items), noun) for noun, items in parts.items())
+    print_line(f"{kit}: plan {plan.id} is valid: {counts}")
 
 
 @plan_group.command("schema")

@@ -6,7 +6,7 @@ from enum import IntEnum
 
 
 class Level(IntEnum):
-    """How strong the proof is. Computed from evidence, never written."""
+    """The strength of the proof. Computed from evidence, never written."""
 
     PICKED = 0
     LOADED = 1

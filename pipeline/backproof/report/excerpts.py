@@ -13,6 +13,9 @@ _HEAD = 600
 _TAIL = 1000
 _ESCAPED = re.compile(r"\\u(00[0189][0-9a-f])")
 """A control character as JSON writes it: whoever masks secrets must see what a reader would, and not half of it."""
+# A cut falls on the end of a line or, in one long line, of a word: nobody masks half a path, or half a secret.
+_CUT_END = re.compile(rb"(?<=\n)[^\n]*\Z|(?<![^\s\"',])[^\s\"',]*\Z")
+_CUT_START = re.compile(rb"\A[^\n]*\n(?=.)|\A[^\s\"',]*", re.DOTALL)
 NOT_TEXT = "(not text)"
 
 
@@ -25,8 +28,9 @@ def read_excerpt(folder: str, path: str) -> str:
         with (Path(folder) / path).open("rb") as stream:
             size = stream.seek(0, 2)
             stream.seek(0)
-            head = stream.read(_HEAD + _TAIL if size <= _HEAD + _TAIL else _HEAD)
-            tail = b"" if size <= _HEAD + _TAIL else _read_last_lines(stream, size)
+            is_short = size <= _HEAD + _TAIL
+            head = stream.read() if is_short else _CUT_END.sub(b"", stream.read(_HEAD))
+            tail = b"" if is_short else _read_end(stream, size)
     except OSError:
         return ""
     if b"\0" in head:
@@ -36,9 +40,6 @@ def read_excerpt(folder: str, path: str) -> str:
     return _ESCAPED.sub(lambda match: chr(int(match[1], 16)), text)
 
 
-def _read_last_lines(stream: BinaryIO, size: int) -> bytes:
-    """Return the end, from the first whole line on where there is one."""
+def _read_end(stream: BinaryIO, size: int) -> bytes:
     stream.seek(size - _TAIL)
-    text = stream.read(_TAIL)
-    _, newline, rest = text.partition(b"\n")
-    return rest if newline and rest else text
+    return _CUT_START.sub(b"", stream.read(_TAIL))

@@ -28,6 +28,7 @@ from backproof.records.proof import (
 from backproof.records.serving import ServeRecord
 from backproof.records.triage import TriageResult
 from backproof.records.upstream_tests import UpstreamRecord
+from backproof.rundir.ledger import RUN_FILE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
 R = TypeVar("R", bound=Record)
 
 _PATCH_LIMIT = 200_000
+_LARGEST = 32 * 1024 * 1024
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -202,8 +204,11 @@ def require_run(ledger: Ledger) -> Run:
     """Return the run of a folder as run.json has it.
 
     Raises:
-        PlanError: there is none of this version.
+        PlanError: there is none of this version, or it is too large to be one.
     """
+    path = ledger.folder / RUN_FILE
+    if path.is_file() and path.stat().st_size > _LARGEST:
+        raise PlanError(f"{path}: too large", why=f"it has more than {_LARGEST} bytes", next_step="make the run again")
     run = ledger.load_run()
     if run is None:
         raise PlanError(

@@ -16,7 +16,7 @@ from backproof.core.plural import format_count, is_or_are
 from backproof.devices import DEVICES
 from backproof.kit.loader import load_plan
 from backproof.rundir import loaded_run, subject
-from backproof.rundir.ledger import RUN_FILE, Ledger
+from backproof.rundir.ledger import Ledger
 from backproof.verdict import run_verdict
 from backproof.verdict.sentences import HEADLINES
 
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from backproof.rundir.loaded_run import LoadedRun
     from backproof.rundir.registry import Registry
 
-_LARGEST = 32 * 1024 * 1024
 _SAYABLE = {Outcome.PASS, Outcome.FAIL}
 """What is worth a comment upstream; "we could not tell" is for us to mend."""
 
@@ -59,7 +58,7 @@ def load_publishable(folder: Path, registry: Registry, kit: Path | None = None) 
         PlanError: no run of this version is there, or it is of another kit.
     """
     ledger = Ledger(folder)
-    said = _read_run(ledger)
+    said = loaded_run.require_run(ledger)
     the_plan = load_plan(kit or Path(said.settings.kit), DEVICES)
     subject.must_be_of_kit(folder, said, the_plan.id)
     told = loaded_run.load_run(ledger, loaded_run.before_report(said, registry), registry)
@@ -69,13 +68,6 @@ def load_publishable(folder: Path, registry: Registry, kit: Path | None = None) 
         story=replace(told, run=run_verdict.as_left(said, run_verdict.judge_run(told))),
         said=said,
     )
-
-
-def _read_run(ledger: Ledger) -> Run:
-    path = ledger.folder / RUN_FILE
-    if path.is_file() and path.stat().st_size > _LARGEST:
-        raise PlanError(f"{path}: too large", why=f"it has more than {_LARGEST} bytes", next_step="make the run again")
-    return loaded_run.require_run(ledger)
 
 
 def must_hold(loaded: Loaded) -> None:
