@@ -77,7 +77,7 @@ def test_a_failed_write_leaves_the_old_content_and_no_litter(tmp_path: Path, mon
     assert [each.name for each in tmp_path.iterdir()] == ["run.json"]
 
 
-HOLD = "import sys; from pathlib import Path; from backproof.rundir.ledger import Ledger\nwith Ledger(Path(sys.argv[1])).locked():\n    print('held', flush=True); sys.stdin.read()"
+HOLD = "import sys; from pathlib import Path; from backproof.rundir.ledger import Ledger\nwith Ledger(Path(sys.argv[1])).hold_lock():\n    print('held', flush=True); sys.stdin.read()"
 
 
 def test_two_runs_on_one_folder_and_a_killed_holder(tmp_path: Path) -> None:

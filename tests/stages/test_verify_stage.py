@@ -434,7 +434,7 @@ def test_the_stage_that_is_missing_is_named(tmp_path: Path) -> None:
         assert (caught.value.what, caught.value.why, caught.value.next_step) == (
             f"{ctx.ledger.folder}: there is no {file}",
             f"the stage {name} has not run here",
-            f"run `backproof {name} --run {ctx.ledger.folder}` first",
+            f"run `backproof run {ctx.ledger.folder} --only {name}` first",
         )
 
 

@@ -141,7 +141,7 @@ def test_two_runs_on_one_folder(case: Case) -> None:
     (case.folder / "out").mkdir()
     holder = (
         "import sys; from pathlib import Path; from backproof.rundir.ledger import Ledger\n"
-        "with Ledger(Path(sys.argv[1])).locked():\n    print('held', flush=True); sys.stdin.read()"
+        "with Ledger(Path(sys.argv[1])).hold_lock():\n    print('held', flush=True); sys.stdin.read()"
     )
     argv = [sys.executable, "-c", holder, str(case.folder / "out")]
     with subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
@@ -177,9 +177,9 @@ def test_a_full_disk_loses_nothing_and_a_resume_goes_on(case: Case) -> None:
 def test_a_bug_of_ours_leaves_a_crash_file(case: Case) -> None:
     """Whatever is not foreseen ends with 70 and a file for an issue; neither shows a token."""
     code = (
-        "import sys; from backproof import cli; import backproof.kit.plan\n"
-        "def broken(kit): raise RuntimeError('with token ghp_' + 'a' * 36)\n"
-        "backproof.kit.plan.load = broken\n"
+        "import sys; from backproof import cli; import backproof.kit.loader\n"
+        "def broken(*_): raise RuntimeError('with token ghp_' + 'a' * 36)\n"
+        "backproof.kit.loader.load_plan = broken\n"
         "cli.main(['plan', 'check', 'x'])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=case.folder, check=False)

@@ -80,7 +80,7 @@ class Checkout:
         file.write_text(text.replace(old, new), encoding="utf-8")
 
     def call(self, *args: str | Path, code: int = 0) -> str:
-        env = {**os.environ, "PYTHONPATH": str(self.folder / "pipeline")}
+        env = {**os.environ, "PYTHONPATH": str(self.folder / "pipeline"), "COLUMNS": "240"}
         command = [sys.executable, *map(str, args)]
         done = subprocess.run(command, cwd=self.folder, env=env, capture_output=True, text=True, check=False)
         assert done.returncode == code, done.stdout + done.stderr
