@@ -15,7 +15,7 @@ from backproof.history import conflict_hunks
 from backproof.records.picks import ConflictKind
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from backproof.adapters.git import CommitInfo
     from backproof.history.conflict_hunks import ConflictHunk
@@ -83,40 +83,44 @@ def find_causes(divergence: Divergence, pick: PickResult) -> Causes:
 
 
 def _find_by_lines(divergence: Divergence, tally: _Tally, conflict: Conflict, pick: PickResult) -> None:
+    """Find who on main wrote the lines that the hunks rest on."""
     text = divergence.picker.objects.read_file(str(pick.marked), conflict.path)
     hunks = conflict_hunks.parse_hunks(text, *pick.labels) if text else []
-    base_path = _find_path_in(divergence, divergence.parent, conflict, 1)
-    base, theirs = (_read_stage(divergence, conflict, stage) for stage in (1, 3))
-    needs_place = [hunk for hunk in hunks if not hunk.base]
-    differences = (
-        diff_blobs(divergence.store, conflict.stages[1].oid, conflict.stages[3].oid) if needs_place and base else []
-    )
-    spans = conflict_hunks.locate_hunks(hunks, base, theirs, differences)
+    spans = _locate_in_base(divergence, conflict, hunks)
+    path = _find_path_in(divergence, divergence.parent, conflict, 1)
+    writers = _read_writers(divergence, divergence.parent, path, spans, without=divergence.release)
+    unexplained: list[ConflictHunk] = []
     for hunk, span in zip(hunks, spans, strict=True):
         tally.totals[conflict.path] += _count_lines(hunk, span)
-    writers = _read_writers(divergence, base_path, spans)
-    open_hunks: list[ConflictHunk] = []
-    for hunk, span in zip(hunks, spans, strict=True):
         lines = [writers[line] for line in range(span[0], span[1] + 1) if line in writers] if span else []
+        how = "wrote the lines" if hunk.base else "stands next to the lines"
         for sha, count in Counter(lines).items():
-            weak = not hunk.base
-            how = "stands next to the lines" if weak else "wrote the lines"
             tally.add_lines(sha, conflict.path, count, "main", f"{how} that the fix changes")
         if not lines:
-            open_hunks.append(hunk)
-    if open_hunks:
-        _find_by_release_lines(divergence, tally, conflict, open_hunks)
+            unexplained.append(hunk)
+    if unexplained:
+        _find_by_release_lines(divergence, tally, conflict, unexplained)
+
+
+def _locate_in_base(divergence: Divergence, conflict: Conflict, hunks: Sequence[ConflictHunk]) -> list[Span | None]:
+    base, theirs = (_read_stage(divergence, conflict, stage) for stage in (1, 3))
+    inserts = base and any(not hunk.base for hunk in hunks)
+    blobs = [conflict.stages[stage].oid for stage in (1, 3)] if inserts else []
+    differences = diff_blobs(divergence.store, *blobs) if blobs else []
+    return conflict_hunks.locate_hunks(hunks, base, theirs, differences)
 
 
 def _count_lines(hunk: ConflictHunk, span: Span | None) -> int:
     return len(hunk.base) or (span[1] - span[0] + 1 if span else max(1, len(hunk.ours)))
 
 
-def _read_writers(divergence: Divergence, path: str | None, spans: Iterable[Span | None]) -> dict[int, str]:
+def _read_writers(
+    divergence: Divergence, rev: str | None, path: str | None, spans: Iterable[Span | None], *, without: str | None
+) -> dict[int, str]:
     ranges = [span for span in spans if span]
-    if path is None or divergence.parent is None or not ranges:
+    if path is None or rev is None or without is None or not ranges:
         return {}
-    return blame_lines(divergence.store, divergence.parent, path, ranges, without=divergence.release)
+    return blame_lines(divergence.store, rev, path, ranges, without=without)
 
 
 def _find_by_release_lines(
@@ -125,24 +129,19 @@ def _find_by_release_lines(
     """Find who on the release changed or removed lines that both sides had."""
     path = _find_path_in(divergence, divergence.release, conflict, 2)
     spans = conflict_hunks.locate_blocks([hunk.ours for hunk in hunks], _read_stage(divergence, conflict, 2))
-    ranges = [span for span in spans if span]
-    writers: dict[int, str] = {}
-    if path is not None and ranges and divergence.parent:
-        writers = blame_lines(divergence.store, divergence.release, path, ranges, without=divergence.parent)
+    writers = _read_writers(divergence, divergence.release, path, spans, without=divergence.parent)
     for sha, count in Counter(writers.values()).items():
         tally.add_lines(sha, conflict.path, count, "release", "changed these lines on the release branch")
-    searched = 0
+    removed: list[list[bytes]] = []
     for hunk, span in zip(hunks, spans, strict=True):
-        covered = span and any(line in writers for line in range(span[0], span[1] + 1))
-        gone = [line for line in hunk.base if line.strip() and line not in hunk.ours]
-        if covered or not gone or path is None or searched >= _SEARCHES:
-            continue
-        searched += 1
-        longest = max(gone, key=len).decode("utf-8", "surrogateescape")
-        for commit in divergence.read_release_log([path], f"-S{longest}", "-1"):
-            tally.add_lines(
-                commit.sha, conflict.path, len(gone), "release", "removed these lines on the release branch"
-            )
+        lines = [line for line in hunk.base if line.strip() and line not in hunk.ours]
+        if lines and not (span and any(line in writers for line in range(span[0], span[1] + 1))):
+            removed.append(lines)
+    for lines in removed[:_SEARCHES] if path is not None else ():
+        longest = max(lines, key=len).decode("utf-8", "surrogateescape")
+        for commit in divergence.read_release_log([str(path)], f"-S{longest}", "-1"):
+            how = "removed these lines on the release branch"
+            tally.add_lines(commit.sha, conflict.path, len(lines), "release", how)
 
 
 def _find_by_existence(divergence: Divergence, tally: _Tally, conflict: Conflict) -> None:

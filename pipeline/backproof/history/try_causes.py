@@ -60,10 +60,6 @@ class TriedCauses:
     together: tuple[Trial, ...] = ()
     present: tuple[Cause, ...] = ()
 
-    @property
-    def clean(self) -> bool:
-        return bool(self.together) or any(trial.verdict in WHOLE for trial in self.trials)
-
 
 def try_causes(
     divergence: Divergence, causes: Sequence[Cause], pick: PickResult, onto: str, *, drop: Drop, limit: int

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import tempfile
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from backproof.adapters.git import Source, Store
 from backproof.adapters.github import references
-from backproof.core.errors import HostError, PlanError
+from backproof.core.errors import PlanError
+from backproof.history.repository import open_repository
 from backproof.scaffold.facts import Facts
 from backproof.scaffold.release import LONGEST, Release, read_release
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
-    from backproof.adapters.git import CommitInfo
+    from backproof.adapters.git import CommitInfo, Source, Store
+    from backproof.history.picks import Picker
 
 
 def read_commits(repo: str, names: Sequence[str], branch: str) -> Facts:
@@ -25,14 +24,13 @@ def read_commits(repo: str, names: Sequence[str], branch: str) -> Facts:
         PlanError: there is no such repository, commit or branch, or a commit is a merge.
         HostError: the repository is incomplete.
     """
-    source = Source.open(repo)
-    tip = source.resolve_branch(branch)
-    with tempfile.TemporaryDirectory(prefix="backproof-") as folder:
-        store = Store.create(Path(folder) / "store.git", source)
-        named = [_read_commit(store, source, name) for name in names]
+    with open_repository(repo, say=lambda _: None) as opened:
+        source, picker = opened.source, opened.picker
+        tip = source.resolve_branch(branch)
+        named = [_read_commit(picker.store, source, name) for name in names]
         commits = tuple({commit.sha: commit for commit in named}.values())
-        paths = store.list_touched_paths(commit.sha for commit in commits)
-        return _build_facts(source, commits, paths, branch, _read_release(store, tip, paths))
+        paths = tuple({path: None for commit in commits for path in _list_paths(picker, commit)})
+        return _build_facts(source, commits, paths, branch, _read_release(picker.store, tip, paths))
 
 
 def _read_commit(store: Store, source: Source, name: str) -> CommitInfo:
@@ -50,18 +48,12 @@ def _read_commit(store: Store, source: Source, name: str) -> CommitInfo:
             why="only a person can say which of its parents is the main line",
             next_step="name the commits that it merges, each with --commit",
         )
-    _require_parent(store, info)
     return info
 
 
-def _require_parent(store: Store, info: CommitInfo) -> None:
-    """Refuse a commit without its parent: it would seem to add every file."""
-    if info.sha in store.read_boundary() or not all(map(store.has_object, info.parents)):
-        raise HostError(
-            f"{info.sha[:12]}: its parent is not in the repository",
-            why="the clone is shallow or incomplete, so the change of this commit is unknown",
-            next_step="complete the clone (`git fetch --unshallow`, or `git fetch --deepen=50`) and run again",
-        )
+def _list_paths(picker: Picker, commit: CommitInfo) -> Iterable[str]:
+    change = picker.read_change(commit.sha)
+    return picker.diff_trees(change.before, change.after)
 
 
 def _read_release(store: Store, tip: str, paths: Sequence[str]) -> Release:

@@ -70,10 +70,6 @@ def find_merge_base(store: Store, first: str, second: str) -> str | None:
     return done.text.strip() if done.code == 0 else None
 
 
-def is_ancestor(store: Store, ancestor: str, commit: str) -> bool:
-    return store.run_git("merge-base", "--is-ancestor", ancestor, commit).code == 0
-
-
 def read_touched_paths(store: Store, *revs: str, paths: Sequence[str] = ()) -> dict[str, tuple[str, ...]]:
     """Return all paths that each commit changes; with `paths` only of the commits that change one of these."""
     options = ("-z", "--no-merges", "--no-renames", "--name-only", "--full-diff", "--full-history", "--format=%x01%H")

@@ -83,9 +83,6 @@ class Store:
         """
         return self.objects.read_commit(sha)
 
-    def has_object(self, sha: str) -> bool:
-        return self.run_git("cat-file", "-e", sha).code == 0
-
     def read_boundary(self) -> frozenset[str]:
         """Return the commits whose parents a shallow clone hides: git takes them for roots, so their change is unknown."""
         path = self.folder / "shallow"
@@ -116,19 +113,6 @@ class Store:
             "two trees cannot be compared",
         )
         return done.stdout.decode("utf-8", "replace")
-
-    def list_touched_paths(self, commits: Iterable[str]) -> tuple[str, ...]:
-        """Return every path that these commits change, against each of their parents."""
-        paths: dict[str, None] = {}
-        for sha in commits:
-            done = checked(
-                self.run_git(
-                    "diff-tree", "-r", "-z", "-m", "--root", "--no-renames", "--name-only", "--no-commit-id", sha
-                ),
-                f"{sha}: its paths cannot be read",
-            )
-            paths |= dict.fromkeys(filter(None, done.stdout.decode("utf-8", "surrogateescape").split("\0")))
-        return tuple(paths)
 
     def list_commits(self, base: str, head: str) -> tuple[str, ...]:
         """Return the commits on `head` and not on `base`, oldest first, merges left out."""
