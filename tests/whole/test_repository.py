@@ -72,3 +72,17 @@ def test_the_package_is_typed_and_says_so() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
     assert resources.files("backproof").joinpath("py.typed").is_file()
     assert "Typing :: Typed" in project["classifiers"]
+
+
+def test_the_settings_of_mutation_name_what_is_there() -> None:
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["mutmut"]
+    for pattern in settings["only_mutate"]:
+        assert list(ROOT.glob(pattern.replace("src/", "pipeline/", 1))), pattern
+    for path in settings["pytest_add_cli_args_test_selection"]:
+        assert (ROOT / path).exists(), path
+    survivors = tomllib.loads((ROOT / "tests" / "mutation" / "survivors.toml").read_text("utf-8"))["survivor"]
+    for function in {survivor["function"] for survivor in survivors} - {"*"}:
+        module, _, name = function.rpartition(".")
+        path = ROOT / "pipeline" / f"{module.replace('.', '/')}.py"
+        path = path if path.exists() else path.parent.with_suffix(".py")  # a method: the folder is its module's name
+        assert re.search(rf"^ *def {name}\(", path.read_text("utf-8"), flags=re.MULTILINE), function
