@@ -48,6 +48,8 @@ UNRULED = (
     "[ 1234.500000] Out of memory: Killed process 71 (python3)",
     "kernel: oom-kill:constraint=CONSTRAINT_MEMCG",
     "panic: runtime error: index out of range",
+    "[ 1234.500000] python3[71]: segfault at 0 ip 00007f sp 00007f error 4 in libascendcl.so",
+    "Nov  3 10:15:30 node kernel: python3[71]: segfault at 0 ip 00007f sp 00007f error 4",
 )
 
 

@@ -92,3 +92,37 @@ def test_tests_mirror_the_folders_of_the_package() -> None:
         assert folder.parts[0] in own or (PACKAGE / folder).is_dir(), folder
     assert [path.name for path in TESTS.glob("*.py")] == ["conftest.py"]
     assert not list((TESTS / "support").rglob("test_*.py"))
+
+
+def test_names_say_what_a_function_does_and_stand_in_few_places() -> None:
+    """One-word names under 40 %, no public name in more than three modules; dunders and members of Protocols apart."""
+    members = {name for path in SOURCES for name in protocol_members(path)} | {"run", "inputs"}
+    names = [name for path in SOURCES for name in function_names(path) if name not in members]
+    assert len([name for name in names if "_" not in name.strip("_")]) < 0.4 * len(names)
+    modules: dict[str, set[Path]] = {}
+    for path in SOURCES:
+        for node in ast.parse(path.read_text("utf-8")).body:
+            if isinstance(node, ast.FunctionDef | ast.ClassDef) and not node.name.startswith("_"):
+                modules.setdefault(node.name, set()).add(path)
+    assert {name for name, places in modules.items() if len(places) > 3} <= members
+
+
+SOURCES = [path for path in sorted(PACKAGE.rglob("*.py")) if "__pycache__" not in path.parts]
+
+
+def function_names(path: Path) -> list[str]:
+    nodes = [node for node in ast.walk(ast.parse(path.read_text("utf-8"))) if isinstance(node, ast.FunctionDef)]
+    return [node.name for node in nodes if not (node.name.startswith("__") and node.name.endswith("__"))]
+
+
+def protocol_members(path: Path) -> set[str]:
+    classes = [node for node in ast.walk(ast.parse(path.read_text("utf-8"))) if isinstance(node, ast.ClassDef)]
+    protocols = [node for node in classes if any("Protocol" in ast.unparse(base) for base in node.bases)]
+    return {item.name for node in protocols for item in node.body if isinstance(item, ast.FunctionDef)}
+
+
+def test_a_variable_is_named_for_what_it_holds() -> None:
+    named = [
+        node for path in SOURCES for node in ast.walk(ast.parse(path.read_text("utf-8"))) if isinstance(node, ast.Name)
+    ]
+    assert not [node.id for node in named if node.id == "each"]

@@ -30,7 +30,7 @@ _LEVELS: Final = (
     rb"|[\[<=\" ](?:error|fatal|critical|panic|emerg)[\]>\",: ]|\b[EF]\d{4}(?:\d{4})? \d\d:\d\d:\d\d"
 )
 _CRASHES: Final = (
-    rb"Traceback \(most recent call last\)|^[\w.]*(?:Error|Exception|Interrupt)(?::|$)|[Ss]egmentation fault|core dumped"
+    rb"segfault at|Traceback \(most recent call last\)|^[\w.]*(?:Error|Exception|Interrupt)(?::|$)|[Ss]egmentation fault|core dumped"
     rb"|\bSIG(?:SEGV|ABRT|KILL|BUS|FPE|ILL|TERM)\b|[Oo]ut of memory|[Oo]om-kill|OOMKilled|Killed process"
     rb"|terminate called|Fatal Python error|Kernel panic|general protection fault|double free|stack smashing"
     rb"|panic: |Aborted|exit(?:ed)?(?: with)?(?: code| status)?[ :=]+-?(?:6|9|11|13[0-9]|1[45][0-9])\b|[Bb]us error"
@@ -79,13 +79,13 @@ def _suspicious_lines(source: Source) -> Iterator[tuple[int, bytes]]:
 
 
 def _is_error(raw: bytes, book: RuleBook) -> bool:
+    line = raw.decode("utf-8", "replace")
+    if re2.search(_CRASHES.decode(), line):  # also where a rule that takes all other lines of a kernel calls it noise
+        return not _is_below_error(line)
     heads = line_header.read_heads(raw)
     roles = [book.rules[index].role for head in heads if (index := book.match_head(head)) >= 0]
     if "noise" in roles:
         return False
-    line = raw.decode("utf-8", "replace")
-    if re2.search(_CRASHES.decode(), line):
-        return not _is_below_error(line)
     level = _ANY_LEVEL.search(line)
     return level is not None and _is_grave(level[0])
 
