@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import tarfile
 from typing import TYPE_CHECKING
 
 import pytest
@@ -115,6 +116,21 @@ def test_what_ends_early_is_no_all_clear(tmp_path: Path) -> None:
     assert (result.outcome, result.exit_code) == ("unread", 4)
     assert result.unread[0].startswith("server.log.gz ends early")
     assert result.unread[0] in result.verdict
+
+
+def test_an_archive_inside_another_is_no_all_clear(tmp_path: Path) -> None:
+    inner = tmp_path / "node0.tar"
+    with tarfile.open(inner, "w") as archive:
+        (tmp_path / "fine.log").write_text("Segmentation fault\n")
+        archive.add(tmp_path / "fine.log", arcname="bad.log")
+    (tmp_path / "fine.log").write_text("\n".join(healthy()))
+    outer = tmp_path / "all-nodes.tar"
+    with tarfile.open(outer, "w") as archive:
+        archive.add(inner, arcname="node0.tar")
+        archive.add(tmp_path / "fine.log", arcname="fine.log")
+    result = triage([outer])
+    assert (result.outcome, result.exit_code) == ("unread", 4)
+    assert "node0.tar" in result.unread[0]
 
 
 def test_a_folder_without_a_log_is_no_all_clear(tmp_path: Path) -> None:

@@ -57,9 +57,9 @@ def unpack_members(files: LogFiles, raw: IO[bytes], label: str) -> None:
                     files.unread.append(f"did not read {name}: not a regular file")
                 continue
             suffix = Path(member.name).suffix.lower()
-            if NOT_LOGS.search(suffix):
+            if NOT_LOGS.search(suffix) or is_archive(member.name):
                 files.leave_out(name)
-            elif suffix in PACKED and not is_archive(member.name):
+            elif suffix in PACKED:
                 unpack_stream(files, open_plain(stream, suffix), name)
             else:
                 unpack_stream(files, cast("BufferedIOBase", stream), name)

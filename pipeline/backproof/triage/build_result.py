@@ -49,7 +49,7 @@ class ResultBuilder:
             verdict=ending.sentence or self._phrase_verdict(kind),
             confidence=self._rate_confidence(),
             why=self._give_reasons(),
-            advice=ending.advice or self._choose_advice(kind),
+            advice=ending.advice or (self._choose_advice(kind) if self.fault else ""),
             code=self._find_user_code(kind),
             chain=tuple(codes.build_chain(self._find_codes())),
             codes=tuple(dict.fromkeys(self._find_codes())),
