@@ -28,7 +28,7 @@ GROWS = {"open", "os.mkdir", "os.link", "os.symlink"}
 """What a full disk refuses; taking away and renaming need no space."""
 OTHER = {"subprocess.Popen", "http.client.send"}
 _WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC
-_NAMES = re.compile(r"[0-9a-f]{8,64}|\.[\w.-]+?\.[a-z0-9_]{8}\b|tmp[a-z0-9_]{8}|\d{2,}")
+_NAMES = re.compile(r"[0-9a-f]{8,64}|\.[\w.-]+?\.[a-z0-9_]{8}\b|(?:tmp|obj)[a-z0-9_]{8}|\d{2,}")
 
 
 @dataclass(frozen=True, kw_only=True)
