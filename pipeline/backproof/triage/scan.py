@@ -170,7 +170,7 @@ def _look_for_errors(reader: LineReader, handle: int, part: FileRange, at: int, 
 
 def _look_for_words(reader: LineReader, handle: int, part: FileRange, at: int, data: bytes, done: int) -> int:  # noqa: PLR0917
     """Read anything that may matter in the window of a file with many writers; return how far the lines are done."""
-    search = _compile_needle(_MIXED).search
+    search = compile_needle(_MIXED).search
     hit = search(data, done) if done < len(data) else None
     while hit is not None and hit.start() < min(part.stop - at, _WINDOW):
         start = data.rfind(b"\n", 0, hit.start()) + 1
@@ -185,7 +185,7 @@ def _find_literal(data: bytes, start: int) -> int:
     near = data.find(b"[ERROR]", start, start + _NEAR)
     if near >= 0 or start + _NEAR >= len(data):
         return near
-    hit = _compile_needle(_ERROR).search(data, start + _NEAR - 6)
+    hit = compile_needle(_ERROR).search(data, start + _NEAR - 6)
     return hit.start() if hit else -1
 
 
@@ -230,7 +230,7 @@ def _read_edges(reader: LineReader, handle: int, part: FileRange) -> None:
 def _find_introductions(head: bytes) -> Iterator[int]:
     """Return the offsets of lines that say which rank and device a process has."""
     for needle in correlate.LINK_NEEDLES:
-        hits = _compile_needle(re.escape(needle)).finditer(head)
+        hits = compile_needle(re.escape(needle)).finditer(head)
         yield from (head.rfind(b"\n", 0, hit.start()) + 1 for hit in islice(hits, _COMMUNICATORS))
 
 
@@ -241,7 +241,8 @@ def _is_plog(start: bytes) -> bool:
 
 
 @cache
-def _compile_needle(pattern: bytes) -> Any:
+def compile_needle(pattern: bytes) -> Any:
+    """Return the compiled pattern, the same object for the same pattern; it searches bytes."""
     options = re2.Options()
     options.log_errors = False
     return re2.compile(pattern, options)

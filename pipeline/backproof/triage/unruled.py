@@ -6,12 +6,11 @@ It runs only then, so the fast path of a log with a known failure does not pay f
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any, Final
-
-import re2
+from typing import TYPE_CHECKING, Final
 
 from backproof.records.triage import LoggedError
 from backproof.triage import line_header, timestamps
+from backproof.triage.scan import compile_needle
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -62,7 +61,7 @@ def find_error(files: LogFiles, book: RuleBook, near: int) -> LoggedError | None
 
 def _suspicious_lines(source: Source) -> Iterator[tuple[int, bytes]]:
     """Return the lines with a level or a crash in them, with their numbers from 1."""
-    search = _compile_pattern().search
+    search = compile_needle(b"(?m)" + _LEVELS + b"|" + _CRASHES).search
     number, rest = 0, b""
     with source.path.open("rb") as stream:
         while data := stream.read(_BLOCK):
@@ -80,7 +79,7 @@ def _suspicious_lines(source: Source) -> Iterator[tuple[int, bytes]]:
 
 def _is_error(raw: bytes, book: RuleBook) -> bool:
     line = raw.decode("utf-8", "replace")
-    if re2.search(_CRASHES.decode(), line):  # also where a rule that takes all other lines of a kernel calls it noise
+    if compile_needle(_CRASHES).search(raw):  # also where a rule that takes all other lines of a kernel calls it noise
         return not _is_below_error(line)
     heads = line_header.read_heads(raw)
     roles = [book.rules[index].role for head in heads if (index := book.match_head(head)) >= 0]
@@ -109,10 +108,3 @@ def _make_logged_error(source: Source, number: int, raw: bytes, near: int) -> Lo
         text=raw.decode("utf-8", "replace").strip()[:_TEXT],
         time=timestamps.format_time(stamp.us) if stamp else None,
     )
-
-
-def _compile_pattern() -> Any:
-    options = re2.Options()
-    options.log_errors = False
-    options.never_nl = False
-    return re2.compile(b"(?m)" + _LEVELS + b"|" + _CRASHES, options)
