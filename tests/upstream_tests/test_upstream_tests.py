@@ -17,7 +17,7 @@ from backproof.kit.serving import UpstreamTests
 from backproof.records.upstream_tests import ArmTests, OwnTest
 from backproof.upstream_tests import compare
 from backproof.upstream_tests.arm import ArmJob, run_arm
-from backproof.upstream_tests.worker import TestJob, junit_name
+from backproof.upstream_tests.worker import TestJob
 
 OPS = """
 import os, pathlib, pytest, signal, time
@@ -359,4 +359,7 @@ def test_junit_is_red_only_where_the_backport_or_the_run_is_wrong() -> None:
 
 
 def test_names_in_junit() -> None:
-    assert junit_name("tests/a/test_b.py::TestC::test_d[x::y.py]") == ("tests.a.test_b.TestC", "test_d[x::y.py]")
+    assert compare.junit_name("tests/a/test_b.py::TestC::test_d[x::y.py]") == (
+        "tests.a.test_b.TestC",
+        "test_d[x::y.py]",
+    )

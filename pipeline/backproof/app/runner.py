@@ -147,8 +147,8 @@ def _record_failure(ctx: Context, stage: Stage, error: BackproofError) -> StageR
     outcome = Outcome.PERSON if isinstance(error, NeedsReview) else Outcome.ERROR
     evidence: tuple[Evidence, ...] = ()
     try:
-        file = ctx.ledger.write_text(f"{stage.NAME}/error.txt", f"{error}\n")
-        evidence = (ctx.ledger.register_evidence(file, claim=error.what, command=f"stage {stage.NAME}"),)
+        path, command = f"{stage.NAME}/error.txt", f"stage {stage.NAME}"
+        evidence = (ctx.ledger.write_evidence(path, f"{error}\n", claim=error.what, command=command),)
     except OSError:
         ctx.say("    the error could not be written to the run folder")
     findings = (

@@ -91,8 +91,7 @@ class Context:
     def keep_record(self, record: Record, *, claim: str, command: str) -> Evidence:
         """Write the record of this stage and register it as evidence."""
         self.records[type(record)] = record
-        path = self.ledger.write_record(self.registry.path_of(type(record)), record)
-        return self.ledger.register_evidence(path, claim=claim, command=command)
+        return self.ledger.write_evidence(self.registry.path_of(type(record)), record, claim=claim, command=command)
 
     def read_options(self, kind: type[OptionsT]) -> OptionsT:
         """Return what the command line asked of this stage, or its defaults."""

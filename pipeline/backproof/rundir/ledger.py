@@ -118,6 +118,17 @@ class Ledger:
         relative = path.absolute().relative_to(self.folder).as_posix()
         return Evidence(path=relative, sha256=sha256_of(path), claim=claim, command=redact(command))
 
+    def write_evidence(self, relative: str, content: Record | str | bytes, *, claim: str, command: str) -> Evidence:
+        """Write a file of the run folder, a record as readable JSON, and register it as evidence."""
+        match content:
+            case Record():
+                self.write_record(relative, content)
+            case str():
+                self.write_text(relative, content)
+            case bytes():
+                write_atomic(self.folder / relative, content)
+        return self.register_evidence(self.folder / relative, claim=claim, command=command)
+
     def holds(self, evidence: Evidence) -> bool:
         """Whether the file is still there with the hash that was recorded."""
         path = self.folder / evidence.path

@@ -58,14 +58,13 @@ def run(ctx: Context) -> StageResult:
 def _keep_result(ctx: Context, record: ExperimentRecord) -> StageResult:
     """Keep the record: an earlier experiment of this id gives way; others stay while they have their evidence."""
     command = f"backproof host experiment {record.id} --run {ctx.ledger.folder}"
-    file = ctx.ledger.write_record(f"{NAME}/{record.id}/{NAME}.json", record)
-    own = ctx.ledger.register_evidence(file, claim=f"experiment {record.id}: {record.question}", command=command)
+    claim = f"experiment {record.id}: {record.question}"
+    own = ctx.ledger.write_evidence(f"{NAME}/{record.id}/{NAME}.json", record, claim=claim, command=command)
     loaded = loaded_run.load_run(ctx.ledger, ctx.run, ctx.registry)
     others = tuple(other for other in loaded.experiments if other.id != record.id and loaded.is_intact(other.evidence))
     every = (*others, record.model_copy(update={"evidence": (own, *record.evidence)}))
-    listed = ctx.keep_record(
-        ExperimentsRecord(experiments=every), claim="every experiment of this run", command=command
-    )
+    whole = ExperimentsRecord(experiments=every)
+    listed = ctx.keep_record(whole, claim="every experiment of this run", command=command)
     return StageResult(
         stage=NAME,
         outcome=worst_outcome(experiment.outcome for experiment in every),

@@ -66,11 +66,10 @@ def _land_fixup(ctx: Context, store: Store, fixup: Fixup, head: str) -> LandedFi
 def _make_result(ctx: Context, store: Store, picked: PickRecord, record: FixupRecord) -> StageResult:
     command = "; ".join(f"fix-up {fixup.id}" for fixup in record.fixups) or "no fix-ups in the plan"
     evidence = [ctx.keep_record(record, claim="what became of each fix-up", command=command)]
-    mails = ctx.ledger.folder / NAME / PATCH_FILE
-    mails.write_bytes(store.format_patch(picked.base, record.head))
     evidence.append(
-        ctx.ledger.register_evidence(
-            mails,
+        ctx.ledger.write_evidence(
+            f"{NAME}/{PATCH_FILE}",
+            store.format_patch(picked.base, record.head),
             claim="the whole backport, picks and fix-ups, as landed",
             command=f"git format-patch {picked.base[:12]}..{record.head[:12]}",
         )

@@ -72,8 +72,9 @@ def _make_result(
     command = f"backproof run {ctx.ledger.folder} --only install"
     evidence = (
         ctx.keep_record(record, claim="each file of the patch in site-packages, before and after", command=command),
-        ctx.ledger.register_evidence(
-            ctx.ledger.write_record(f"{NAME}/distribution.json", asked.facts),
+        ctx.ledger.write_evidence(
+            f"{NAME}/distribution.json",
+            asked.facts,
             claim="the interpreter and the installed distribution",
             command=asked.command,
         ),

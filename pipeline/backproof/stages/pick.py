@@ -127,20 +127,16 @@ def _make_result(ctx: Context, store: Store, record: PickRecord, last: PickResul
     command = f"git cherry-pick -x {' '.join(commit.source[:12] for commit in record.commits)} on {record.base[:12]}"
     evidence = [ctx.keep_record(record, claim=f"what became of each picked commit on {record.branch}", command=command)]
     if record.conflicts:
-        text = ctx.ledger.write_text(f"{NAME}/conflict.diff", _show_conflicts(store, record, last))
-        evidence.append(
-            ctx.ledger.register_evidence(text, claim="the conflicting hunks, with the common base", command=command)
-        )
+        claim, text = "the conflicting hunks, with the common base", _show_conflicts(store, record, last)
+        evidence.append(ctx.ledger.write_evidence(f"{NAME}/conflict.diff", text, claim=claim, command=command))
     if record.commits[-1].outcome in {PickOutcome.CONFLICT, PickOutcome.MERGE_COMMIT}:
         return _report_stopped(record, tuple(evidence))
     store.set_ref("base", record.base)
     store.set_ref("pick", record.head)
-    ctx.ledger.stage_folder(NAME)
-    patch = ctx.ledger.folder / NAME / "pick.mbox"
-    patch.write_bytes(store.format_patch(record.base, record.head))
     evidence.append(
-        ctx.ledger.register_evidence(
-            patch,
+        ctx.ledger.write_evidence(
+            f"{NAME}/pick.mbox",
+            store.format_patch(record.base, record.head),
             claim="the picked commits as landed",
             command=f"git format-patch {record.base[:12]}..{record.head[:12]}",
         )
@@ -162,12 +158,9 @@ def _keep_upstream(ctx: Context, store: Store, record: PickRecord) -> tuple[Evid
     mails = [store.format_patch(before[0], sha) for sha, before in parents.items() if len(before) == 1]
     if not mails:
         return ()
-    file = ctx.ledger.folder / NAME / UPSTREAM_FILE
-    file.write_bytes(b"".join(mails))
     command = " && ".join(f"git format-patch --stdout -1 {sha[:12]}" for sha in parents)
-    return (
-        ctx.ledger.register_evidence(file, claim="the commits as they are upstream, drops included", command=command),
-    )
+    claim = "the commits as they are upstream, drops included"
+    return (ctx.ledger.write_evidence(f"{NAME}/{UPSTREAM_FILE}", b"".join(mails), claim=claim, command=command),)
 
 
 def _report_stopped(record: PickRecord, evidence: tuple[Evidence, ...]) -> StageResult:

@@ -46,8 +46,7 @@ def run(ctx: Context) -> StageResult:
     ctx.say(loaded.run.sentence)
     command = "backproof report"
     files = [
-        ctx.ledger.register_evidence(ctx.ledger.write_text(name, text), claim=_CLAIMS[name], command=command)
-        for name, text in texts.items()
+        ctx.ledger.write_evidence(name, text, claim=_CLAIMS[name], command=command) for name, text in texts.items()
     ]
     record = ReportRecord(sentence=loaded.run.sentence, files=tuple(texts))
     files.append(ctx.keep_record(record, claim="which files tell of the run", command=command))

@@ -68,10 +68,8 @@ def _make_result(ctx: Context, result: TriageResult) -> StageResult:
     )
     evidence = (
         ctx.keep_record(result, claim="what failed first on base", command=command),
-        ctx.ledger.register_evidence(
-            ctx.ledger.write_text(f"{NAME}/triage.md", markdown.render_markdown(result)),
-            claim="the same for people",
-            command=command,
+        ctx.ledger.write_evidence(
+            f"{NAME}/triage.md", markdown.render_markdown(result), claim="the same for people", command=command
         ),
     )
     outcome, sentence = judge_kind(result, kind=ctx.plan.triage.kind if ctx.plan.triage else "")

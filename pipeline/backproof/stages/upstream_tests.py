@@ -135,11 +135,13 @@ def _collect_evidence(ctx: Context, work: Path, arm: Arm) -> tuple[Evidence, ...
 
 def _keep_result(ctx: Context, record: UpstreamRecord) -> StageResult:
     outcome, sentence = compare.judge_tests(record.arms, record.compared, record.spoiled)
-    merged = ctx.ledger.write_text(f"{NAME}/junit.xml", compare.build_junit(record.arms, record.compared))
+    merged = compare.build_junit(record.arms, record.compared)
     command = f"backproof host upstream-tests --run {ctx.ledger.folder}"
     evidence = [
         ctx.keep_record(record, claim="each of the target's own tests on base and fixed", command=command),
-        ctx.ledger.register_evidence(merged, claim="the same as JUnit, a suite per arm", command=command),
+        ctx.ledger.write_evidence(
+            f"{NAME}/junit.xml", merged, claim="the same as JUnit, a suite per arm", command=command
+        ),
         *(item for arm in record.arms for item in arm.evidence),
     ]
     return StageResult(

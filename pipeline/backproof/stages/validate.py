@@ -89,17 +89,15 @@ def _keep_inventory(ctx: Context, session: Session) -> list[Evidence]:
     """What the device says of itself, from the same host and boot as the results; none for an emulator."""
     if session.inventory is None:
         return []
-    kept = [
-        (
-            ctx.ledger.write_record(f"{NAME}/{INVENTORY_FILE}", session.inventory),
-            "the device, its driver and its runtime",
-        )
+    files = (
+        (INVENTORY_FILE, session.inventory, "the device, its driver and its runtime"),
+        ("hardware.json", session.details, "all that the host said of itself"),
+    )
+    return [
+        ctx.ledger.write_evidence(f"{NAME}/{name}", record, claim=claim, command=session.command)
+        for name, record, claim in files
+        if record is not None
     ]
-    if session.details is not None:
-        kept.append(
-            (ctx.ledger.write_record(f"{NAME}/hardware.json", session.details), "all that the host said of itself")
-        )
-    return [ctx.ledger.register_evidence(file, claim=claim, command=session.command) for file, claim in kept]
 
 
 def _run_arm(
@@ -173,8 +171,8 @@ def _judge_answer(
 def _judge_broken(ctx: Context, subject: judge.Subject, error: TargetError, hashes: Mapping[str, str | None]) -> Case:
     """A process that left no result is an ERROR of this case; the other cases still run."""
     ctx.say(f"      {error.what}")
-    path = ctx.ledger.write_text(f"{NAME}/{subject.arm}/{subject.check.id}.{subject.model}.error.txt", f"{error}\n")
-    evidence = ctx.ledger.register_evidence(path, claim=error.what, command=f"check {subject.check.id}")
+    path, command = f"{NAME}/{subject.arm}/{subject.check.id}.{subject.model}.error.txt", f"check {subject.check.id}"
+    evidence = ctx.ledger.write_evidence(path, f"{error}\n", claim=error.what, command=command)
     result = CheckResult(schema=2, nonce="", error={"what": f"{error.what}: {error.why}"})
     return judge.case(subject, result, hashes=hashes, evidence=[evidence])
 

@@ -18,13 +18,13 @@ from backproof.records.proof import Claim, FixupRecord, InstallRecord, PickRecor
 from backproof.verdict import judge
 from backproof.verdict.claims.complete import judge_complete
 from backproof.verdict.claims.loaded import Wanted, judge_loaded
-from backproof.verdict.claims.reached import ReachRecord, Seen, Subject, compute_reach, judge_reached
+from backproof.verdict.claims.reached import Seen, Subject, compute_reach, judge_reached
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from backproof.devices.check_result import CheckResult
-    from backproof.install.interpreter import ProbeAnswer, ProbeFacts
+    from backproof.install.interpreter import ProbeFacts
     from backproof.install.patch import Patch
     from backproof.kit.plan import Check
     from backproof.rundir.context import Context
@@ -73,11 +73,14 @@ def _need_patch(ctx: Context, record: InstallRecord) -> None:
 
 def _claim_loaded(ctx: Context, the_patch: Patch, record: InstallRecord) -> Claim:
     wanted = _list_wanted(ctx, the_patch, record)
-    asked = _probe_target(ctx, {name: item.path for name, item in wanted.items()})
-    file = ctx.ledger.write_record(f"{NAME}/probe.json", asked.facts)
-    evidence = ctx.ledger.register_evidence(
-        file, claim="what the import system of the target would load, and why", command=asked.command
+    asked = probe_target(
+        Path(ctx.settings.python),
+        distribution=ctx.plan.install.distribution,
+        service=ctx.plan.verify.service,
+        modules={name: item.path for name, item in wanted.items()},
     )
+    claim = "what the import system of the target would load, and why"
+    evidence = ctx.ledger.write_evidence(f"{NAME}/probe.json", asked.facts, claim=claim, command=asked.command)
     more = [*stale_code.find_stale_libraries(record), *stale_code.find_older_processes(asked.facts, record)]
     return judge_loaded(asked.facts, wanted, more=more, evidence=(evidence,))
 
@@ -111,23 +114,11 @@ def _find_beyond(the_patch: Patch, name: str) -> Wanted:
     return Wanted(path=path, installed=str(place), sha256=files[path] or hash_file(place) or "no file")
 
 
-def _probe_target(ctx: Context, modules: dict[str, str]) -> ProbeAnswer:
-    plan = ctx.plan
-    return probe_target(
-        Path(ctx.settings.python),
-        distribution=plan.install.distribution,
-        service=plan.verify.service,
-        modules=modules,
-    )
-
-
 def _claim_complete(ctx: Context, record: InstallRecord) -> Claim:
     found = {item.path: hash_file(Path(item.installed)) for item in record.files}
-    file = ctx.ledger.write_record(f"{NAME}/installed.json", FoundFiles(files=found))
     command = f"sha256sum of the {format_count(len(found), 'file')} of the patch in site-packages"
-    evidence = ctx.ledger.register_evidence(
-        file, claim="each file of the patch as it is in the target", command=command
-    )
+    claim, files = "each file of the patch as it is in the target", FoundFiles(files=found)
+    evidence = ctx.ledger.write_evidence(f"{NAME}/installed.json", files, claim=claim, command=command)
     return judge_complete(record.files, found, evidence=(evidence,))
 
 
@@ -181,10 +172,8 @@ def _trace_check(ctx: Context, record: InstallRecord, check: Check) -> tuple[Che
         cover=True,
     )
     found = run_check(environment, job)
-    made = ctx.ledger.register_evidence(
-        found.file, claim=f"what {check.id} executed and launched", command=found.command
-    )
-    return found.result, made
+    claim = f"what {check.id} executed and launched"
+    return found.result, ctx.ledger.register_evidence(found.file, claim=claim, command=found.command)
 
 
 def _narrow_check(ctx: Context, check: Check) -> Check:
@@ -204,9 +193,9 @@ def _not_usable(result: CheckResult, record: InstallRecord) -> str:
 
 
 def _claim_error(ctx: Context, what: str, why: str, evidence: tuple[Evidence, ...]) -> Claim:
-    file = ctx.ledger.write_text(f"{NAME}/reached.error.txt", f"{what}: {why}\n")
-    made = ctx.ledger.register_evidence(file, claim=what, command=_verify_command(ctx))
-    return Claim(name="reached", sentence=f"{what}: {why}", outcome=Outcome.ERROR, evidence=(*evidence, made))
+    sentence, path = f"{what}: {why}", f"{NAME}/reached.error.txt"
+    made = ctx.ledger.write_evidence(path, f"{sentence}\n", claim=what, command=_verify_command(ctx))
+    return Claim(name="reached", sentence=sentence, outcome=Outcome.ERROR, evidence=(*evidence, made))
 
 
 def _judge_reach(
@@ -223,20 +212,13 @@ def _judge_reach(
         if (after := file.content[record.arm]) is not None and file.installed.endswith(".py")
     ]
     found = compute_reach(subjects, seen, checks=ctx.plan.verify.reach, same_python=_same_python(the_patch.facts))
-    made = _write_reach(ctx, found)
+    claim = "each changed line of code, and how it was reached"
+    made = ctx.ledger.write_evidence(f"{NAME}/reached.json", found, claim=claim, command=_verify_command(ctx))
     return judge_reached(found, evidence=(made, *evidence))
 
 
 def _same_python(facts: ProbeFacts) -> bool:
     return tuple(facts.interpreter.version.split(".")[:2]) == tuple(str(item) for item in sys.version_info[:2])
-
-
-def _write_reach(ctx: Context, found: ReachRecord) -> Evidence:
-    return ctx.ledger.register_evidence(
-        ctx.ledger.write_record(f"{NAME}/reached.json", found),
-        claim="each changed line of code, and how it was reached",
-        command=_verify_command(ctx),
-    )
 
 
 def _verify_command(ctx: Context) -> str:

@@ -84,8 +84,7 @@ def run_tests(arguments: list[str]) -> int:
 
     plugin = Events(Path(request["events"]), request["nonce"], request["files"])
     options = ["-p", "no:cacheprovider", "--import-mode=importlib", f"--rootdir={request['root']}", "-c", os.devnull]
-    options += [f"--junitxml={request['junit']}", "-o", "junit_family=xunit2", "-q"]
-    options += [f"--deselect={item}" for item in request["deselect"]]
+    options += ["-q", *(f"--deselect={item}" for item in request["deselect"])]
     return int(pytest.main([*options, *request["select"]], plugins=[plugin]))
 
 

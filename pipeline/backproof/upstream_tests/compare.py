@@ -10,7 +10,6 @@ from backproof.core.model import Arm, Outcome
 from backproof.core.plain_text import strip_controls
 from backproof.core.redaction import redact
 from backproof.records.upstream_tests import Compared
-from backproof.upstream_tests.worker import junit_name
 from backproof.verdict import fisher
 
 if TYPE_CHECKING:
@@ -142,6 +141,15 @@ def _build_case(arm: Arm, test: OwnTest, compared: Compared | None) -> TestCase:
     elif test.outcome == "failed":
         case.result = [Failure(message, "failed")]
     return case
+
+
+def junit_name(test: str) -> tuple[str, str]:
+    """`tests/a/test_b.py::TestC::test_d[e]` is class `tests.a.test_b.TestC` and name `test_d[e]`."""
+    head, bracket, parameters = test.partition("[")
+    file, *inner = head.split("::")
+    path = file.removesuffix(".py").replace("/", ".")
+    *classes, name = inner or [""]
+    return ".".join([path, *classes]), f"{name}{bracket}{parameters}"
 
 
 def _clean_text(text: str) -> str:

@@ -9,14 +9,12 @@ from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from junitparser import JUnitXml, JUnitXmlError, TestCase
-
 from backproof.adapters import proc
 from backproof.devices.check_result import TestResult
 from backproof.verdict.endings import classify_ending
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
 _LIMIT: Final = 64 * 1024 * 1024
 _DONE: Final = frozenset({0, 1, 5})
@@ -41,7 +39,7 @@ class TestJob:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class TestReport:
-    """One test as JUnit has it."""
+    """How one test ended."""
 
     __test__ = False
     outcome: str
@@ -63,7 +61,6 @@ class TestLog:
     died_in: str | None = None
     loaded: dict[str, str] = field(default_factory=dict)
     reports: dict[str, TestReport] = field(default_factory=dict)
-    """From JUnit; from the events where the process died before it could write that."""
     output: str = ""
 
     @property
@@ -79,10 +76,9 @@ def run_tests(job: TestJob, name: str) -> TestLog:
     """Run the tests of a job in a process of its own (started afresh, never forked: a device would not survive it)."""
     job.work.mkdir(parents=True, exist_ok=True)
     nonce = secrets.token_hex(8)
-    events, junit, request = (job.work / f"{name}.{kind}" for kind in ("events.jsonl", "junit.xml", "request.json"))
-    for stale in (events, junit):
-        stale.unlink(missing_ok=True)
-    content = {"nonce": nonce, "events": str(events), "junit": str(junit), **_describe_job(job)}
+    events, request = (job.work / f"{name}.{kind}" for kind in ("events.jsonl", "request.json"))
+    events.unlink(missing_ok=True)
+    content = {"nonce": nonce, "events": str(events), **_describe_job(job)}
     request.write_text(json.dumps(content, indent=1), encoding="utf-8")
     script = Path(str(resources.files("backproof"))) / "target" / "run_upstream_tests.py"
     argv = [str(job.python), str(script), str(request)]
@@ -90,10 +86,6 @@ def run_tests(job: TestJob, name: str) -> TestLog:
     done = proc.run_process(argv, cwd=job.root, env=env, timeout=job.timeout, tee=job.work / f"{name}.log")
     log = TestLog(code=done.code, command=done.command, output=(done.error_text or done.text).strip()[-1500:])
     _replay_events(events, nonce, log)
-    for test, report in _read_junit(junit, log.ended):
-        # JUnit knows the phase and not what was raised.
-        was_error = test in log.reports and log.reports[test].outcome == "error"
-        log.reports[test] = replace(report, outcome="error") if was_error else report
     return log
 
 
@@ -161,38 +153,3 @@ def _read_lines(path: Path) -> list[str]:
             return stream.read(_LIMIT).decode("utf-8", "replace").splitlines()
     except OSError:
         return []
-
-
-def _read_junit(junit: Path, tests: Sequence[str]) -> Iterator[tuple[str, TestReport]]:
-    """Yield reports by node id; JUnit has class and name only, so each node id is mapped to its name there."""
-    named = {junit_name(test): test for test in tests}
-    try:
-        if junit.stat().st_size > _LIMIT:
-            return
-        suites = JUnitXml.fromfile(str(junit))
-    except (OSError, JUnitXmlError, SyntaxError):
-        return
-    for case in (case for suite in suites for case in suite):
-        test = named.get((str(case.classname or ""), str(case.name or "")))
-        if test is not None:
-            yield test, _read_case(case)
-
-
-def junit_name(test: str) -> tuple[str, str]:
-    """`tests/a/test_b.py::TestC::test_d[e]` is class `tests.a.test_b.TestC` and name `test_d[e]`."""
-    head, bracket, parameters = test.partition("[")
-    file, *inner = head.split("::")
-    path = file.removesuffix(".py").replace("/", ".")
-    *classes, name = inner or [""]
-    return ".".join([path, *classes]), f"{name}{bracket}{parameters}"
-
-
-def _read_case(case: TestCase) -> TestReport:
-    seconds = float(case.time or 0)
-    if case.is_skipped:
-        return TestReport(outcome="skipped", seconds=seconds)
-    bad = [result for result in case.result if type(result).__name__ in {"Failure", "Error"}]
-    if not bad:
-        return TestReport(outcome="passed", seconds=seconds)
-    outcome = "failed" if type(bad[0]).__name__ == "Failure" else "error"
-    return TestReport(outcome=outcome, message=str(bad[0].message or "")[:1000], seconds=seconds)
