@@ -22,8 +22,8 @@ from backproof.adapters.git import Source, Store
 from backproof.adapters.git.command import checked, run_git
 from backproof.adapters.git.merging import read_version
 from backproof.core.errors import BackproofError
-from backproof.history.api_compat import find_suspect_calls
 from backproof.history.explain import explain_pick
+from backproof.history.lacking_names import find_lacking_names
 from backproof.history.path_filter import is_secondary
 from backproof.history.picks import Picker, PickResult
 from backproof.history.try_causes import WHOLE, TrialVerdict
@@ -208,7 +208,7 @@ def calls(picker: Picker, rows: list[Row], found: list[PickResult]) -> dict[str,
             continue
         outcome += 1
         onto = picker.read_tree(row["parent"])
-        suspects = find_suspect_calls(picker, picker.read_change(original(row)), onto, each.tree, drop=lambda _: False)
+        suspects = find_lacking_names(picker, picker.read_change(original(row)), onto, each.tree, drop=lambda _: False)
         flagged += bool(suspects)
         for one in suspects:
             click.echo(f"{row['outcome']} {row['backport'][:12]} {one}")

@@ -137,7 +137,7 @@ def test_a_suspect_call_needs_a_person(project: Repository) -> None:
     fix = project.commit("use (#5)", {"use.py": "from lib import helper\nhelper(1)\n"})
     done = ran("compare", backport, fix, "--repo", str(project.folder))
     assert done.exit_code == 3
-    assert "suspect: use.py:2: helper(...): helper requires b" in done.stdout
+    assert "suspect: use.py:2: Missing argument `b` in function `lib.helper`; main has it" in done.stdout
 
 
 def test_a_name_that_is_nothing_is_a_usage_error(project: Repository) -> None:

@@ -134,16 +134,24 @@ def test_what_is_not_there_is_said(upstream: Repository, opened: Opened) -> None
 LIBRARY = (
     "class Worker:\n    def step(self, size, *, mode='a'):\n        return size\n\n\ndef helper(a, b):\n    return a\n"
 )
-CALLER = "from lib import Worker, helper\n\n\ndef run():\n    return 0\n"
+CALLER = "import lib\nfrom lib import Worker, helper\n\ndef run():\n    return 0\n"
 
 
 @pytest.mark.parametrize(
     ("call", "main_library", "word"),
     [
-        ("helper(1, 2, 3)", LIBRARY.replace("helper(a, b)", "helper(a, b, c)"), "takes 2 positional arguments"),
-        ("helper(1)", LIBRARY.replace("helper(a, b)", "helper(a)"), "requires b"),
-        ("Worker().step(1, fast=True)", LIBRARY.replace("mode='a'", "mode='a', fast=False"), "no parameter fast"),
-        ("newer(1)", LIBRARY + "\n\ndef newer(a):\n    return a\n", "the release does not define newer"),
+        (
+            "helper(1, 2, 3)",
+            LIBRARY.replace("helper(a, b)", "helper(a, b, c)"),
+            "Expected 2 positional arguments, got 3",
+        ),
+        ("helper(1)", LIBRARY.replace("helper(a, b)", "helper(a)"), "Missing argument `b`"),
+        (
+            "Worker().step(1, fast=True)",
+            LIBRARY.replace("mode='a'", "mode='a', fast=False"),
+            "Unexpected keyword argument `fast`",
+        ),
+        ("lib.newer(1)", LIBRARY + "\n\ndef newer(a):\n    return a\n", "No attribute `newer` in module `lib`"),
         ("helper(1, 2)", LIBRARY, ""),
         ("helper(*range(3))", LIBRARY.replace("helper(a, b)", "helper(a, b, c)"), ""),
         ("len([1])", LIBRARY + "\n\ndef len(a):\n    return a\n", ""),
@@ -184,6 +192,30 @@ def test_a_method_of_self_is_looked_up_in_its_own_class(upstream: Repository, op
     upstream.commit("fewer (#1)", {"w.py": module("a")})
     fix = upstream.commit("fix (#2)", {"w.py": module("a", "self.step(1)")})
     record = compared(upstream, opened, landed, fix)
-    assert [suspect for suspect in record.suspects if "step requires b" in suspect] == [
-        "w.py:14: step(...): step requires b, which the call does not give; main's version takes this call"
+    assert record.suspects == ("w.py:14: Missing argument `b` in function `Worker.step`; main has it",)
+
+
+def test_without_the_checker_it_says_so(
+    upstream: Repository, opened: Opened, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sysconfig.get_path", lambda _: str(tmp_path))
+    backport, fix = both(upstream, {"code.py": FIXED, "notes/a.md": "a\n"})
+    record = compared(upstream, opened, backport, fix)
+    assert record.suspects == ()
+    assert "install backproof[names]" in record.limits[0]
+
+
+def test_the_settings_of_the_target_and_its_links_do_not_steer_the_check(upstream: Repository, opened: Opened) -> None:
+    settings = "[tool.pyrefly]\nproject-excludes = ['**/*']\n[tool.pyrefly.errors]\nmissing-argument = false\n"
+    upstream.commit("base", {"lib.py": LIBRARY, "caller.py": CALLER, "pyproject.toml": settings})
+    (upstream.folder / "linked.py").symlink_to("/dev/zero")
+    upstream.git("add", "--all")
+    upstream.git("commit", "--quiet", "--message", "link")
+    upstream.switch("release")
+    landed = upstream.commit("backport", {"caller.py": CALLER.replace("return 0", "import linked; return helper(1)")})
+    upstream.switch("main", "main")
+    upstream.commit("library (#1)", {"lib.py": LIBRARY.replace("helper(a, b)", "helper(a)")})
+    fix = upstream.commit("fix (#2)", {"caller.py": CALLER.replace("return 0", "import linked; return helper(1)")})
+    assert [text.split(": ")[1] for text in compared(upstream, opened, landed, fix).suspects] == [
+        "Missing argument `b` in function `lib.helper`; main has it"
     ]

@@ -10,9 +10,10 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
+from backproof.adapters import pyrefly
 from backproof.adapters.git.log import render_range_diff
 from backproof.core.errors import HostError
-from backproof.history.api_compat import find_suspect_calls
+from backproof.history.lacking_names import NOT_CHECKED, find_lacking_names
 from backproof.history.picks import Change, PickResult, keep_all
 from backproof.history.records import CompareRecord
 from backproof.records.picks import PickOutcome
@@ -96,7 +97,8 @@ def compare_backport(
         simulated=last.outcome,
         undeclared=undeclared,
         declared=declared,
-        suspects=find_suspect_calls(picker, _join_changes(picker, originals), base, head, drop=drop),
+        suspects=find_lacking_names(picker, _join_changes(picker, originals), base, head, drop=drop),
+        limits=() if pyrefly.is_installed() else (NOT_CHECKED,),
         range_diff=_render_range_diffs(picker, originals, backport) if differing else "",
     )
 

@@ -93,7 +93,10 @@ class CompareRecord(Record):
     simulated: PickOutcome
     undeclared: tuple[ShownPath, ...] = Field(default=(), description="paths that differ and that nothing declares")
     declared: tuple[ShownPath, ...] = Field(default=(), description="paths that differ as the plan declares")
-    suspects: tuple[ShownPath, ...] = Field(default=(), description="calls that the release's version does not take")
+    suspects: tuple[ShownPath, ...] = Field(
+        default=(), description="names and arguments that the pick uses and the release lacks"
+    )
+    limits: tuple[str, ...] = Field(default=(), description="what was not checked")
     range_diff: str = ""
 
 

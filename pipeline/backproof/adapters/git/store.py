@@ -133,13 +133,21 @@ class Store:
         )
         return done.stdout
 
-    def export_tree(self, tree: str, folder: Path) -> None:
-        """Write all files of a tree into a folder."""
+    def export_tree(self, tree: str, folder: Path, *, links: bool = True) -> None:
+        """Write all files of a tree into a folder; without `links`, a symbolic link becomes a file with its target's name."""
         folder.mkdir(parents=True, exist_ok=True)
         env = {"GIT_INDEX_FILE": str(folder.with_name(f".{folder.name}.index"))}
         checked(self.run_git("read-tree", tree, env=env), "the tree cannot be read")
         checked(
-            self.run_git("--work-tree", str(folder), "checkout-index", "--all", "--force", env=env),
+            self.run_git(
+                *([] if links else ["-c", "core.symlinks=false"]),
+                "--work-tree",
+                str(folder),
+                "checkout-index",
+                "--all",
+                "--force",
+                env=env,
+            ),
             f"{folder}: the tree cannot be written",
         )
         Path(env["GIT_INDEX_FILE"]).unlink(missing_ok=True)

@@ -84,6 +84,8 @@ def print_comparison(record: CompareRecord) -> None:
     print_line(f"{record.verdict}: {record.sentence}")
     for suspect in record.suspects:
         print_line(f"  suspect: {suspect}")
+    for limit in record.limits:
+        say(f"note: {limit}")
     if record.range_diff:
         print_text(record.range_diff)
 
