@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import ast
 import importlib
 import io
 import os
 import signal
 import sys
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 import click
@@ -19,7 +20,7 @@ from backproof.core.plain_text import escape_text
 from backproof.core.redaction import redact
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
 
 CONTEXT: dict[str, Any] = {
     "auto_envvar_prefix": "BACKPROOF",
@@ -28,162 +29,57 @@ CONTEXT: dict[str, Any] = {
 }
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Entry:
-    """A command: where it is in `commands`, and the first sentence of its own help; or a group of such."""
-
-    summary: str
-    place: str = ""
-    commands: Mapping[str, Entry] = field(default_factory=dict)
-
-
-_HISTORY: Final = {
-    "survey": Entry(
-        place="history:survey_command",
-        summary="Tell for each release branch whether it has the fix, needs it, and takes it.",
-    ),
-    "explain": Entry(
-        place="history:explain_command", summary="Say why COMMIT does not land on a branch, and how to go on."
-    ),
-    "compare": Entry(
-        place="history:compare_command",
-        summary="Tell whether BACKPORT (a commit, or base..head) is the same as its originals.",
-    ),
-    "redundant": Entry(
-        place="history:redundant_command", summary="Tell which commits of a pull request together change nothing."
-    ),
-    "reproduce": Entry(
-        place="history:reproduce_command",
-        summary="Print a shell script of the steps that RUN took; running it gives the same trees.",
-    ),
-}
-_HOST: Final = {
-    "doctor": Entry(
-        place="doctor:doctor_command",
-        summary="Compare this host with the plan's validated baseline; launch ARGUMENTS of the service come after `--`.",
-    ),
-    "inventory": Entry(
-        place="hardware:inventory",
-        summary="Say what this NPU host is: chips, health, driver, firmware, CANN, packages; and why something is unread.",
-    ),
-    "capture": Entry(
-        place="logs:capture_group",
-        summary="Collect the traces of a crash: old logs are moved aside, never deleted; nothing is killed.",
-    ),
-    "serve": Entry(
-        place="hardware:serve_command",
-        summary="Serve the plan's model under load, step by step and arm by arm; stop at the first failure and say what came first.",
-    ),
-    "experiment": Entry(
-        place="hardware:experiment",
-        summary="Run the experiment NAME of the plan: two configurations that differ in one variable.",
-    ),
-    "upstream-tests": Entry(
-        place="hardware:upstream_tests",
-        summary="Run the target's own tests that the plan selects, with the backport and without it.",
-    ),
-}
-_CI: Final = {
-    "matrix": Entry(
-        place="actions:matrix_command",
-        summary="Print the matrix of KIT for a workflow: release branches by devices, one line of JSON.",
-    ),
-    "merge": Entry(
-        place="actions:merge_command",
-        summary="Join the runs of a matrix into one report; the worst outcome is the exit code.",
-    ),
-    "present": Entry(
-        place="actions:present", summary="Show RUN in the job that runs this: summary, annotations, outputs."
-    ),
-}
-SECTIONS: Final[dict[str, dict[str, Entry]]] = {
-    "Prove a backport": {
-        "run": Entry(
-            place="run:run",
-            summary="Run the pipeline of a kit on a release branch, or go on with a run, and print the drafted comment.",
-        ),
-        "demo": Entry(
-            place="run:demo_command",
-            summary="Run KIT (by default the first under patches/) on a device without hardware, target environment included.",
-        ),
-    },
+SECTIONS: Final = {
+    "Prove a backport": {"run": "run:run", "demo": "run:demo_command"},
     "Read a run, hand it on": {
-        "show": Entry(
-            place="show:show_command",
-            summary="Show a run: verdict, arms, stages, claims, checks, and whether its evidence still holds; or list the runs in a folder.",
-        ),
-        "diff": Entry(
-            place="show:diff_command",
-            summary="Tell what changed from the first RUN to the second: code, environment, outcome.",
-        ),
-        "bundle": Entry(
-            place="bundle:bundle_command",
-            summary="Put the evidence of RUN into one archive, redacted, with hashes and an unsigned in-toto statement.",
-        ),
-        "publish": Entry(
-            place="github:publish_command",
-            summary="Create or update the one comment of RUN on the upstream pull request.",
-        ),
-        "audit": Entry(
-            place="github:audit",
-            summary="Compare what a pull request was asked for and claims with what its code contains.",
-        ),
+        "show": "show:show_command",
+        "diff": "show:diff_command",
+        "bundle": "bundle:bundle_command",
+        "publish": "github:publish_command",
+        "audit": "github:audit",
     },
-    "Kits": {
-        "new": Entry(place="new:new", summary="Write a kit; what a person must fill in is named."),
-        "plan": Entry(place="plan:plan_group", summary="Look at a kit's plan, and at the rules of triage."),
-    },
-    "Failures": {
-        "triage": Entry(
-            place="triage:triage_command",
-            summary="Name the first fault in logs, folders or archives, and its secondary errors.",
-        ),
-        "find": Entry(
-            place="github:find_command",
-            summary="Find the upstream's issues that look like the first fault of RUN, and say what they share.",
-        ),
-    },
-    "Groups": {
-        "history": Entry(summary="Ask a repository about a fix and its release branches.", commands=_HISTORY),
-        "host": Entry(summary="Look at a device host, and load a served model on it.", commands=_HOST),
-        "ci": Entry(summary="Work in GitHub Actions: what to run, and what came of it.", commands=_CI),
-    },
+    "Kits": {"new": "new:new", "plan": "plan:plan_group"},
+    "Failures": {"triage": "triage:triage_command", "find": "github:find_command"},
+    "Groups": {"history": "history:history_group", "host": "hardware:host_group", "ci": "actions:ci_group"},
 }
-"""The commands in the order of the help. Their sentences stand here so that `backproof --help` imports none of them."""
-COMMANDS: Final = {name: entry for section in SECTIONS.values() for name, entry in section.items()}
+"""The commands in the order of the help, each with its module in `commands` and its name there."""
+COMMANDS: Final = {name: place for section in SECTIONS.values() for name, place in section.items()}
+
+
+def read_summary(place: str) -> str:
+    """Return the first sentence of a command's help from its source: importing all of them takes longer than the help."""
+    module, _, function = place.partition(":")
+    source = (Path(__file__).parent / "commands" / f"{module}.py").read_text(encoding="utf-8")
+    definitions = {item.name: item for item in ast.parse(source).body if isinstance(item, ast.FunctionDef)}
+    return click.Command(None, help=ast.get_docstring(definitions[function])).get_short_help_str(limit=400)
 
 
 class LazyGroup(click.Group):
-    """A group whose commands are imported when they are called, not when they are listed."""
+    """The commands, which are imported when they are called, not when they are listed."""
 
-    def __init__(self, *, sections: Mapping[str, Mapping[str, Entry]], **attributes: Any) -> None:
+    def __init__(self, **attributes: Any) -> None:
         super().__init__(**attributes)
-        self.sections = sections
-        self.entries = {name: entry for section in sections.values() for name, entry in section.items()}
         # By these click finds the name that was meant; none of them is ever called.
-        self.commands = {name: click.Command(name, short_help=item.summary) for name, item in self.entries.items()}
+        self.commands = {name: click.Command(name) for name in COMMANDS}
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         del ctx
-        return list(self.entries)
+        return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         del ctx
-        entry = self.entries.get(cmd_name)
-        if entry is None:
+        module, _, attribute = COMMANDS.get(cmd_name, "").partition(":")
+        if not module:
             return None
-        if entry.commands:
-            return LazyGroup(name=cmd_name, help=entry.summary, sections={"Commands": entry.commands})
-        module, _, attribute = entry.place.partition(":")
         command: click.Command = getattr(importlib.import_module(f"backproof.commands.{module}"), attribute)
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write each command with its whole first sentence: cut short, it does not say what the command is for."""
         del ctx
-        for title, section in self.sections.items():
+        for title, section in SECTIONS.items():
             with formatter.section(title):
-                formatter.write_dl([(name, entry.summary) for name, entry in section.items()])
+                formatter.write_dl([(name, read_summary(place)) for name, place in section.items()])
 
     def make_context(self, *args: Any, **extra: Any) -> click.Context:
         with _refuse_closed_pipe():
@@ -209,7 +105,7 @@ def _refuse_closed_pipe() -> Iterator[None]:
         ) from error
 
 
-@click.group(cls=LazyGroup, sections=SECTIONS, context_settings=CONTEXT)
+@click.group(cls=LazyGroup, context_settings=CONTEXT)
 @click.version_option(__version__, prog_name="backproof")
 def cli() -> None:
     """Prove a backport: what ran is what was picked, the fault happens without it and not with it.

@@ -6,13 +6,12 @@ import re
 import shlex
 
 import pytest
-from backproof.cli import COMMANDS
-from checkout import ROOT
+from checkout import ROOT, all_commands
 
 from tests.workflows.test_workflow import parse
 
 DOCS = ROOT / "docs"
-GROUPS = {"plan", *(name for name, entry in COMMANDS.items() if entry.commands)}
+GROUPS = {words[0] for words, _ in all_commands() if len(words) > 1}
 """A command of these alone is a mention, without its arguments."""
 LINES = [
     (page, line)

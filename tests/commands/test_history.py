@@ -7,7 +7,6 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import click
 import pytest
 from backproof.commands import history
 from backproof.core.errors import BackproofError, HostError, PlanError
@@ -22,8 +21,7 @@ FIXED = BODY.replace("number 9\n", "number nine\n")
 
 
 def ran(*args: str) -> Result:
-    group = click.Group("backproof", commands=list(history.COMMANDS))
-    return CliRunner().invoke(group, args)
+    return CliRunner().invoke(history.history_group, args)
 
 
 def raised(result: Result) -> BackproofError:

@@ -82,7 +82,8 @@ def test_a_comment_is_printed_as_text(run: Folder, kit: Path, world: Any) -> Non
 
 
 def test_a_stage_prints_its_findings_as_text(run: Folder, capsys: pytest.CaptureFixture[str]) -> None:
-    output.print_result(run.stages[-1])
+    with pytest.raises(SystemExit):
+        output.finish_stage(run.run, run.stages[-1].stage, as_json=False)
     text = capsys.readouterr().out
     assert "warning" in text
     assert_inert(text)

@@ -81,8 +81,7 @@ def prepare(client: GitHubClient, path: Path, kit: Path, **options: Any) -> publ
 def post(client: GitHubClient, path: Path, kit: Path) -> str:
     loaded = publish.load_publishable(path, REGISTRY, kit)
     options = posting.PublishOptions(client=client, prepared=publish.prepare_comment(client, loaded))
-    record = execution.add_beside(path, lambda _: None, posting, options, kit=str(kit))
-    assert isinstance(record, PublishRecord)
+    record = execution.add_beside(path, lambda _: None, posting, PublishRecord, options, kit=str(kit))
     return record.action
 
 

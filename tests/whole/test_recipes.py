@@ -22,7 +22,7 @@ from checkout import ROOT, TESTS
 from plain_job import PlainJob, make_job
 
 CLI = "pipeline/backproof/cli.py"
-DEMO = '        "demo": Entry('
+SHOW = '        "show": '
 STAGES = "pipeline/backproof/stages/__init__.py"
 COPIED = (
     "CHANGELOG.md",
@@ -110,7 +110,7 @@ def checkout(tmp_path: Path) -> Checkout:
 
 def test_a_command(checkout: Checkout) -> None:
     checkout.add_module("greet_command", "commands/greet.py")
-    checkout.add_line(CLI, '        "greet": Entry(place="greet:greet_command", summary="Greet NAME."),', before=DEMO)
+    checkout.add_line(CLI, '        "greet": "greet:greet_command",', before=SHOW)
     checkout.call("docs/generate_commands.py")
     assert "\n  greet " in checkout.backproof("--help")
     assert checkout.backproof("greet", "you") == "hello you\n"

@@ -12,12 +12,14 @@ from typing import TYPE_CHECKING
 import backproof
 import click
 import pytest
-from backproof.cli import COMMANDS, Entry, cli
+from backproof.cli import COMMANDS, cli, read_summary
 from checkout import all_commands
+from click.testing import CliRunner
 
 if TYPE_CHECKING:
     from repositories import Repository
 
+GROUPS = sorted({path[:size] for path, _ in all_commands() for size in range(1, len(path))})
 HEAVY = {"git", "github", "httpx", "jinja2", "libcst", "pydantic", "re2", "rich"}
 """Packages that take 20 ms or more each."""
 
@@ -53,14 +55,15 @@ def test_a_survey_imports_neither_libcst_nor_github(upstream: Repository) -> Non
 
 
 def test_the_help_says_of_a_command_what_the_command_says_of_itself() -> None:
-    entries: dict[tuple[str, ...], Entry] = {(name,): entry for name, entry in COMMANDS.items()}
-    entries |= {(name, inner): deep for name, entry in COMMANDS.items() for inner, deep in entry.commands.items()}
-    for words, entry in entries.items():
-        group: click.Group = cli
-        for word in words[:-1]:
-            found = group.get_command(click.Context(group), word)
-            assert isinstance(found, click.Group)
-            group = found
-        command = group.get_command(click.Context(group), words[-1])
+    for name, place in COMMANDS.items():
+        command = cli.get_command(click.Context(cli), name)
         assert command is not None
-        assert entry.summary == command.get_short_help_str(limit=400), words
+        assert command.name == name
+        assert read_summary(place) == command.get_short_help_str(limit=400), name
+
+
+@pytest.mark.parametrize("words", [(), *GROUPS], ids=lambda words: " ".join(("backproof", *words)))
+def test_the_help_of_a_group_has_the_whole_first_sentence_of_each_command(words: tuple[str, ...]) -> None:
+    text = " ".join(CliRunner().invoke(cli, [*words, "--help"], terminal_width=80).output.split())
+    listed = [command for path, command in all_commands() if path[:-1] == words]
+    assert all(command.get_short_help_str(limit=400) in text for command in listed)

@@ -18,14 +18,13 @@ from backproof.install import overlay
 from backproof.kit.loader import load_plan
 from backproof.records.proof import Run, Settings
 from backproof.rundir import loaded_run, subject
-from backproof.rundir.context import Context
+from backproof.rundir.context import Context, R
 from backproof.rundir.ledger import Ledger, now
 from backproof.stages import PIPELINE, REGISTRY
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from backproof.core.model import Record
     from backproof.kit.plan import Plan
     from backproof.rundir.context import Stage
 
@@ -60,7 +59,9 @@ def run_on_request(request: Request, say: Callable[[str], None], stage: Stage, o
     return _run_stages(request, say, (stage, PIPELINE[-1]), hold=False, options=options)
 
 
-def add_beside(folder: Path, say: Callable[[str], None], stage: Stage, options: object, *, kit: str = "") -> Record:
+def add_beside(
+    folder: Path, say: Callable[[str], None], stage: Stage, record: type[R], options: object, *, kit: str = ""
+) -> R:
     """Add what is no part of the proof to a finished run, and return its record.
 
     The run's target is not needed. Its kit is the run's own, or `kit` where the run comes from another machine.
@@ -70,7 +71,7 @@ def add_beside(folder: Path, say: Callable[[str], None], stage: Stage, options: 
         current = loaded_run.require_run(ledger)
         with _open_context(ledger, Path(kit or current.settings.kit), current, say, options=options) as ctx:
             runner.add_beside(ctx, stage)
-            return ctx.require_record(stage.RECORD)
+            return ctx.require_record(record)
 
 
 def undo_overlay(request: Request, say: Callable[[str], None], *, force: bool) -> str:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from backproof.commands.options import FILE, FOLDER, CommandGroup, json_option, kit_option, language_option
 from backproof.commands.output import actions_job, print_exact, print_json, print_line, print_text
 from backproof.core.redaction import redact_for_public
 
@@ -17,13 +18,14 @@ if TYPE_CHECKING:
     from backproof.records.merged import Shard
     from backproof.upstream import publish
 
-_FOLDER = click.Path(path_type=Path, exists=True, file_okay=False)
-_FILE = click.Path(path_type=Path, exists=True, dir_okay=False)
-_JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+
+@click.group(cls=CommandGroup)
+def ci_group() -> None:
+    """Work in GitHub Actions: what to run, and what came of it."""
 
 
-@click.command("matrix")
-@click.argument("kit", type=_FOLDER)
+@ci_group.command("matrix")
+@click.argument("kit", type=FOLDER)
 @click.option("--repo", required=True, help="The upstream repository: a path or a URL. It is only read.")
 @click.option("--device", "devices", multiple=True, help="Only this device; may be given again.")
 @click.option("--labels", default="", help="Labels of the self-hosted runners that have the device, with commas.")
@@ -43,14 +45,14 @@ def matrix_command(*, kit: Path, repo: str, devices: tuple[str, ...], labels: st
         actions.set_outputs(include=json.dumps(matrix["include"], ensure_ascii=False))
 
 
-@click.command("merge")
-@click.argument("folders", metavar="RUN...", nargs=-1, required=True, type=_FOLDER)
-@click.option("--kit", type=_FOLDER, required=True, help="The kit that the runs share.")
+@ci_group.command("merge")
+@click.argument("folders", metavar="RUN...", nargs=-1, required=True, type=FOLDER)
+@click.option("--kit", type=FOLDER, required=True, help="The kit that the runs share.")
 @click.option("--out", type=click.Path(path_type=Path), required=True, help="Where merged.json and merged.md go.")
 @click.option(
-    "--expect", "expected", type=_FILE, help="What `backproof ci matrix` printed: a cell without a run is an error."
+    "--expect", "expected", type=FILE, help="What `backproof ci matrix` printed: a cell without a run is an error."
 )
-@_JSON
+@json_option
 def merge_command(*, folders: tuple[Path, ...], kit: Path, out: Path, expected: Path | None, as_json: bool) -> None:
     """Join the runs of a matrix into one report; the worst outcome is the exit code."""
     from backproof.core.model import Outcome
@@ -77,12 +79,10 @@ def _shard_finding(shard: Shard) -> Finding:
     )
 
 
-@click.command()
-@click.argument("folder", metavar="RUN", type=_FOLDER)
-@click.option("--kit", type=_FOLDER, help="The kit; by default the one that the run names.")
-@click.option(
-    "--lang", type=click.Choice(["en", "zh"]), default="en", show_default=True, help="The comment's language."
-)
+@ci_group.command()
+@click.argument("folder", metavar="RUN", type=FOLDER)
+@kit_option
+@language_option
 def present(*, folder: Path, kit: Path | None, lang: publish.Language) -> None:
     """Show RUN in the job that runs this: summary, annotations, outputs. Outside Actions, print the comment."""
     from backproof.report import render

@@ -7,21 +7,19 @@ from typing import TYPE_CHECKING
 
 import click
 
+from backproof.commands.options import FILE, FOLDER, kit_option
 from backproof.commands.output import print_line, print_text
 from backproof.core.plural import format_count
 
 if TYPE_CHECKING:
     from backproof import bundle
 
-_FOLDER = click.Path(path_type=Path, exists=True, file_okay=False)
-_FILE = click.Path(path_type=Path, exists=True, dir_okay=False)
-
 
 @click.command("bundle")
-@click.argument("folder", metavar="[RUN]", type=_FOLDER, required=False)
+@click.argument("folder", metavar="[RUN]", type=FOLDER, required=False)
 @click.option("--out", type=click.Path(path_type=Path), help="The archive; by default RUN.bundle.tar.gz beside it.")
-@click.option("--kit", type=_FOLDER, help="The kit; by default the one that the run names.")
-@click.option("--verify", "file", metavar="FILE", type=_FILE, help="Check this bundle, offline, instead of making one.")
+@kit_option
+@click.option("--verify", "file", metavar="FILE", type=FILE, help="Check this bundle, offline, instead of making one.")
 @click.option("--comment", is_flag=True, help="With --verify: print only the comment, regenerated from the bundle.")
 def bundle_command(
     *, folder: Path | None, out: Path | None, kit: Path | None, file: Path | None, comment: bool

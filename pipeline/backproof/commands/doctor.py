@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from backproof.commands.options import FOLDER, json_option
 from backproof.commands.output import open_console, print_json, print_line, say
 from backproof.core.plain_text import escape_line
 
@@ -17,14 +18,12 @@ if TYPE_CHECKING:
 
     from backproof.records.host import Deviation, DoctorRecord
 
-_FOLDER = click.Path(path_type=Path, exists=True, file_okay=False)
-
 
 @click.command("doctor")
 @click.option("--plan", "kit", type=click.Path(path_type=Path), help="The kit whose baseline counts; or the run's.")
 @click.option("--python", type=click.Path(path_type=Path), help="The target's interpreter; or the run's.")
-@click.option("--run", "folder", type=_FOLDER, help="A run that keeps the comparison for its report.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
+@click.option("--run", "folder", type=FOLDER, help="A run that keeps the comparison for its report.")
+@json_option
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
 def doctor_command(
     *, kit: Path | None, python: Path | None, folder: Path | None, as_json: bool, arguments: Sequence[str]
@@ -63,9 +62,7 @@ def _keep_in_run(folder: Path, kit: Path | None, python: Path | None, arguments:
     named = execution.Request(folder=folder, kit=str(kit or ""), python=str(python or ""))
     execution.must_be_of_its_run(named)
     options = doctor.DoctorOptions(python=python, arguments=tuple(arguments))
-    record = execution.add_beside(folder, say, doctor, options, kit=named.kit or "")
-    assert isinstance(record, DoctorRecord)  # noqa: S101 - the stage's own record
-    return record
+    return execution.add_beside(folder, say, doctor, DoctorRecord, options, kit=named.kit or "")
 
 
 def _print_record(record: DoctorRecord, *, as_json: bool) -> None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from backproof.commands.options import FILE, FOLDER, json_option, kit_option, language_option
 from backproof.commands.output import actions_job, print_json, print_line, print_text, say
 from backproof.core.errors import ExitCode, PlanError
 
@@ -17,20 +18,11 @@ if TYPE_CHECKING:
     from backproof.upstream.audit import Subject
     from backproof.upstream.publish import Prepared
 
-_FOLDER = click.Path(path_type=Path, exists=True, file_okay=False)
-_FILE = click.Path(path_type=Path, exists=True, dir_okay=False)
-_JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-_KIT = click.option(
-    "--kit",
-    type=_FOLDER,
-    help="The kit; by default the one that the run names. For a run of another machine, name your own.",
-)
-
 
 @click.command()
 @click.argument("subject", metavar="KIT|PR")
-@click.option("--run", "folder", type=_FOLDER, help="Also look into the tree of this run, and keep the audit there.")
-@_JSON
+@click.option("--run", "folder", type=FOLDER, help="Also look into the tree of this run, and keep the audit there.")
+@json_option
 def audit(*, subject: str, folder: Path | None, as_json: bool) -> None:
     """Compare what a pull request was asked for and claims with what its code contains.
 
@@ -46,11 +38,10 @@ def audit(*, subject: str, folder: Path | None, as_json: bool) -> None:
     examined = _subject(subject, folder)
     if folder:
         record = execution.add_beside(
-            folder, say, auditing, auditing.AuditOptions(client=connect(), subject=examined, named=subject)
+            folder, say, auditing, AuditRecord, auditing.AuditOptions(client=connect(), subject=examined, named=subject)
         )
     else:
         record = examine_pull(connect(), examined)
-    assert isinstance(record, AuditRecord)  # noqa: S101 - the stage's own record
     print_json(record) if as_json else _print_audit(record)
     sys.exit(ExitCode.PERSON if _open(record) else ExitCode.PASS)
 
@@ -119,16 +110,14 @@ def _print_audit(record: AuditRecord) -> None:
     for text in record.limits:
         print_line(f"  not seen  {text}")
     for finding in record.findings:
-        print_line(f"  {finding.severity}: {finding.where + ': ' if finding.where else ''}{finding.text}")
+        print_line(f"  {finding.line}")
 
 
 @click.command("publish")
-@click.argument("folder", metavar="RUN", type=_FOLDER)
-@_KIT
+@click.argument("folder", metavar="RUN", type=FOLDER)
+@kit_option
 @click.option("--publish", "really", is_flag=True, help="Post it. Without this, only say what would be posted.")
-@click.option(
-    "--lang", type=click.Choice(["en", "zh"]), default="en", show_default=True, help="The comment's language."
-)
+@language_option
 def publish_command(*, folder: Path, kit: Path | None, really: bool, lang: publish.Language) -> None:
     """Create or update the one comment of RUN on the upstream pull request.
 
@@ -149,8 +138,7 @@ def publish_command(*, folder: Path, kit: Path | None, really: bool, lang: publi
         _print_prepared(prepared)
         return
     options = posting.PublishOptions(client=client, prepared=prepared)
-    record = execution.add_beside(folder, say, posting, options, kit=str(kit or ""))
-    assert isinstance(record, PublishRecord)  # noqa: S101 - the stage's own record
+    record = execution.add_beside(folder, say, posting, PublishRecord, options, kit=str(kit or ""))
     print_line(f"{record.action}: {record.url}")
     if actions := actions_job():
         actions.set_outputs(comment_url=record.url)
@@ -167,12 +155,12 @@ def _print_prepared(prepared: Prepared) -> None:
 
 
 @click.command("find")
-@click.argument("folder", metavar="RUN", type=_FOLDER)
-@_KIT
-@click.option("--fault", type=_FILE, help="What `backproof triage --json` wrote; by default triage/triage.json of RUN.")
+@click.argument("folder", metavar="RUN", type=FOLDER)
+@kit_option
+@click.option("--fault", type=FILE, help="What `backproof triage --json` wrote; by default triage/triage.json of RUN.")
 @click.option("--model", default="", help="The served model, where the plan's title does not name it.")
 @click.option("--mode", default="", help="The mode, for example of graph capture.")
-@_JSON
+@json_option
 def find_command(*, folder: Path, kit: Path | None, fault: Path | None, model: str, mode: str, as_json: bool) -> None:
     """Find the upstream's issues that look like the first fault of RUN, and say what they share."""
     from backproof.records.triage import TriageResult

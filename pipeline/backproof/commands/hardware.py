@@ -9,20 +9,26 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
-from backproof.commands.output import add_run_options, print_json, print_line, say
+from backproof.commands.doctor import doctor_command
+from backproof.commands.logs import capture_group
+from backproof.commands.options import CommandGroup, add_run_options, json_option
+from backproof.commands.output import finish_stage, print_json, print_line, say
 from backproof.commands.views import hardware as text
 from backproof.core import time_budget
 from backproof.core.errors import PlanError
 
 if TYPE_CHECKING:
     from backproof.kit.serving import Experiment, Serve
-    from backproof.records.proof import Run
     from backproof.stages import serve
 
-_FOLDER = click.Path(path_type=Path, file_okay=False)
-_RUN = click.option("--run", "folder", type=_FOLDER, required=True, help="The run folder; a new one needs --kit.")
+_RUN = click.option(
+    "--run",
+    "folder",
+    type=click.Path(path_type=Path, file_okay=False),
+    required=True,
+    help="The run folder; a new one needs --kit.",
+)
 _KIT = click.option("--kit", help="The kit, for a new run folder.")
-_JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 _MODEL = click.option("--model", default="", help="Folder or name of the weights, where the plan says {model}.")
 _BUDGET = click.option("--budget", "span", help="Time to spend, for example 45m: what discriminates comes first.")
 
@@ -37,9 +43,17 @@ def _parse_steps(_: click.Context, __: click.Parameter, value: str | None) -> tu
     return steps
 
 
-@click.command()
+@click.group(cls=CommandGroup)
+def host_group() -> None:
+    """Look at a device host, and load a served model on it."""
+
+
+host_group.add_command(doctor_command)
+
+
+@host_group.command()
 @click.option("--python", default=sys.executable, help="The target's interpreter; ours when it is not given.")
-@_JSON
+@json_option
 def inventory(*, python: str, as_json: bool) -> None:
     """Say what this NPU host is: chips, health, driver, firmware, CANN, packages; and why something is unread."""
     from backproof.devices.ascend.inventory import describe_hardware, read_hardware
@@ -58,7 +72,10 @@ def inventory(*, python: str, as_json: bool) -> None:
         print_line(f"unread: {reason}")
 
 
-@click.command("serve")
+host_group.add_command(capture_group)
+
+
+@host_group.command("serve")
 @_RUN
 @_KIT
 @add_run_options
@@ -95,7 +112,7 @@ def serve_command(
         execution.must_be_of_its_run(execution.Request(folder=folder, **rest))
         _check_address(folder, rest["kit"], url, options, as_json=as_json)
     done = execution.run_on_request(execution.Request(folder=folder, **rest), say, serve, options)
-    _print_result(done, serve.NAME, as_json=as_json)
+    finish_stage(done, serve.NAME, as_json=as_json)
 
 
 def _check_address(folder: Path, kit: str | None, url: str, options: serve.ServeOptions, *, as_json: bool) -> NoReturn:
@@ -131,7 +148,7 @@ def _require_one(tables: list[Any], name: str | None, what: str) -> Any:
     return tables[0]
 
 
-@click.command()
+@host_group.command()
 @click.argument("name")
 @_RUN
 @_KIT
@@ -165,7 +182,7 @@ def experiment(
     sys.exit(record.outcome.exit_code)
 
 
-@click.command("upstream-tests")
+@host_group.command("upstream-tests")
 @_RUN
 @_KIT
 @add_run_options
@@ -175,16 +192,4 @@ def upstream_tests(*, folder: Path, as_json: bool, **options: Any) -> None:
     from backproof.stages import upstream_tests as own_tests
 
     done = execution.run_on_request(execution.Request(folder=folder, **options), say, own_tests)
-    _print_result(done, own_tests.NAME, as_json=as_json)
-
-
-def _print_result(done: Run, name: str, *, as_json: bool) -> None:
-    result = next(stage for stage in done.stages if stage.stage == name)
-    if as_json:
-        print_json(done)
-        sys.exit(result.outcome.exit_code)
-    print_line(f"{name}: {result.outcome}: {result.sentence}")
-    for finding in result.findings:
-        print_line(f"  {finding.severity}: {finding.text}")
-    print_line(f"the run: {done.sentence}")
-    sys.exit(result.outcome.exit_code)
+    finish_stage(done, own_tests.NAME, as_json=as_json)

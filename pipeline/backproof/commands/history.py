@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from backproof.commands.options import FOLDER, CommandGroup, json_option
 from backproof.commands.output import print_exact, print_json, say
 from backproof.core.errors import ExitCode, PlanError
 
@@ -21,17 +22,21 @@ if TYPE_CHECKING:
 
 _repo = click.option("--repo", required=True, help="The repository: a path or a URL. It is only read.")
 _drop = click.option("--drop", multiple=True, help="A gitignore-like glob that is left out; may be repeated.")
-_json = click.option("--json", "as_json", is_flag=True, help="Print JSON instead of text.")
 _main = click.option("--main", "main_branch", help="The main branch; by default main, master, trunk or develop.")
 
 
-@click.command("survey")
+@click.group(cls=CommandGroup)
+def history_group() -> None:
+    """Ask a repository about a fix and its release branches."""
+
+
+@history_group.command("survey")
 @click.argument("what", metavar="KIT|COMMIT...", nargs=-1, required=True)
 @_repo
 @click.option("--branches", "globs", multiple=True, help="A glob of branch names; by default a kit's, or release*.")
 @_main
 @_drop
-@_json
+@json_option
 def survey_command(
     *,
     what: Sequence[str],
@@ -83,13 +88,13 @@ def _load_kit(what: Sequence[str]) -> Plan | None:
     return load_plan(folder, DEVICES)
 
 
-@click.command("explain")
+@history_group.command("explain")
 @click.argument("commit")
 @_repo
 @click.option("--branch", required=True, help="The release branch (or a commit of it).")
 @_main
 @_drop
-@_json
+@json_option
 def explain_command(
     *, commit: str, repo: str, branch: str, main_branch: str | None, drop: tuple[str, ...], as_json: bool
 ) -> None:
@@ -119,14 +124,14 @@ def explain_command(
     sys.exit(codes.get(record.outcome, ExitCode.PASS))
 
 
-@click.command("compare")
+@history_group.command("compare")
 @click.argument("backport", metavar="BACKPORT")
 @click.argument("originals", metavar="[ORIGINAL]...", nargs=-1)
 @_repo
 @click.option("--kit", type=click.Path(path_type=Path), help="A kit that declares commits, drops and fix-ups.")
 @_drop
 @click.option("--adapted", multiple=True, help="A glob of paths that are declared to differ; may be repeated.")
-@_json
+@json_option
 def compare_command(
     *,
     backport: str,
@@ -183,11 +188,11 @@ def _choose_exit_code(record: CompareRecord) -> ExitCode:
     return ExitCode.PERSON if record.suspects else ExitCode.PASS
 
 
-@click.command("redundant")
+@history_group.command("redundant")
 @click.argument("span", metavar="BASE..HEAD")
 @_repo
 @_drop
-@_json
+@json_option
 def redundant_command(*, span: str, repo: str, drop: tuple[str, ...], as_json: bool) -> None:
     """Tell which commits of a pull request together change nothing."""
     from backproof.commands.views import history
@@ -205,8 +210,8 @@ def redundant_command(*, span: str, repo: str, drop: tuple[str, ...], as_json: b
     print_json(record) if as_json else history.print_cancelling(record)
 
 
-@click.command("reproduce")
-@click.argument("folder", metavar="RUN", type=click.Path(path_type=Path, exists=True, file_okay=False))
+@history_group.command("reproduce")
+@click.argument("folder", metavar="RUN", type=FOLDER)
 def reproduce_command(*, folder: Path) -> None:
     """Print a shell script of the steps that RUN took; running it gives the same trees."""
     from backproof.history import reproduce
@@ -218,12 +223,3 @@ def reproduce_command(*, folder: Path) -> None:
     ledger = Ledger(folder)
     loaded = loaded_run.load_run(ledger, loaded_run.require_run(ledger), REGISTRY)
     print_exact(reproduce.render_script(ledger, loaded))
-
-
-COMMANDS: tuple[click.Command, ...] = (
-    survey_command,
-    explain_command,
-    compare_command,
-    redundant_command,
-    reproduce_command,
-)

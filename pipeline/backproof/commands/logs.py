@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from backproof.commands.options import CommandGroup
 from backproof.commands.output import print_exact, print_line, say
 from backproof.core.plural import format_count
 
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 
-@click.group("capture")
+@click.group("capture", cls=CommandGroup)
 def capture_group() -> None:
     """Collect the traces of a crash: old logs are moved aside, never deleted; nothing is killed."""
 

@@ -1,4 +1,4 @@
-"""The one place that prints: progress, lines, documents, JSON and tables, with the options of commands that run stages.
+"""The one place that prints: progress, lines, documents, JSON and tables, and how a run ended.
 
 Titles, paths and sentences come from outside. Nothing here lets a control character reach the terminal, or a line become
 a command of GitHub Actions; a test holds that no other module of the commands prints.
@@ -16,7 +16,6 @@ from backproof.core.errors import ExitCode
 from backproof.core.plain_text import dump_json, escape_line, escape_text
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from pathlib import Path
 
     from rich.console import Console
@@ -72,30 +71,21 @@ def actions_job(*, err: bool = False) -> Actions | None:
     return Actions.here(lambda line: click.echo(line, err=err))
 
 
-def add_run_options(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the options that say where a run works."""
-    from backproof.devices import DEFAULT, DEVICES
-
-    options = (
-        click.option("--repo", help="The upstream repository: a path or a URL. It is only read."),
-        click.option("--branch", help="The release branch; by default the plan's first."),
-        click.option("--python", help="The target's interpreter."),
-        click.option("--device", help=f"Where checks run: {', '.join(DEVICES)}.", show_default=DEFAULT),
-        click.option("--signoff/--no-signoff", default=None, help="Add a Signed-off-by line to each commit."),
-        click.option("--json", "as_json", is_flag=True, help="Print run.json instead of the comment."),
-    )
-    for option in reversed(options):
-        function = option(function)
-    return function
-
-
 def finish_run(run: Run, folder: Path, *, as_json: bool) -> NoReturn:
     """Print what came of a run, and end with its exit code."""
+    print_json(run) if as_json else _print_run(run, folder)
+    sys.exit(run.outcome.exit_code)
+
+
+def finish_stage(run: Run, name: str, *, as_json: bool) -> NoReturn:
+    """Print what came of one stage and what the run is with it, and end with the stage's exit code."""
+    result = next(stage for stage in run.stages if stage.stage == name)
     if as_json:
         print_json(run)
     else:
-        _print_run(run, folder)
-    sys.exit(run.outcome.exit_code)
+        _print_result(result)
+        print_line(f"the run: {run.sentence}")
+    sys.exit(result.outcome.exit_code)
 
 
 def _print_run(run: Run, folder: Path) -> None:
@@ -104,14 +94,13 @@ def _print_run(run: Run, folder: Path) -> None:
         print_text(comment.read_text(encoding="utf-8"))
     for result in run.stages:
         if result.outcome.exit_code is not ExitCode.PASS:
-            print_result(result, most=_FINDINGS)
+            _print_result(result, most=_FINDINGS)
     for name in (*run.files.values(), "run.json"):
         print_line(folder / name)
     print_line(f"outcome: {run.outcome}{'' if run.level is None else f' (level {run.level})'}")
 
 
-def print_result(result: StageResult, *, most: int | None = None) -> None:
-    """Print what a stage came to, with its findings."""
+def _print_result(result: StageResult, *, most: int | None = None) -> None:
     print_line(f"{result.stage}: {result.outcome}: {result.sentence}")
     for finding in result.findings[:most]:
-        print_line(f"  {finding.severity}: {finding.where + ': ' if finding.where else ''}{finding.text}")
+        print_line(f"  {finding.line}")

@@ -7,12 +7,13 @@ from pathlib import Path
 
 import click
 
+from backproof.commands.options import FOLDER, CommandGroup
 from backproof.commands.output import print_json, print_line
 from backproof.core.errors import ExitCode
 from backproof.core.plural import format_count
 
 
-@click.group("plan")
+@click.group("plan", cls=CommandGroup)
 def plan_group() -> None:
     """Look at a kit's plan, and at the rules of triage."""
 
@@ -39,9 +40,7 @@ def plan_schema() -> None:
 
 
 @plan_group.command("rules")
-@click.option(
-    "--folder", type=click.Path(path_type=Path, exists=True, file_okay=False), help="A folder of other rules."
-)
+@click.option("--folder", type=FOLDER, help="A folder of other rules.")
 def plan_rules(*, folder: Path | None) -> None:
     """Check that each rule of triage matches its example and not its counterexample."""
     from backproof.triage import rules

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import Any
 
 import click
 
-from backproof.commands.output import add_run_options, finish_run, print_json, print_line, print_result, say
-
-if TYPE_CHECKING:
-    from backproof.records.proof import Run
+from backproof.commands.options import add_run_options
+from backproof.commands.output import finish_run, finish_stage, print_line, say
 
 
 class _StageName(click.ParamType[str]):
@@ -47,7 +44,7 @@ def run(*, path: Path, out: Path | None, undo: bool, force: bool, as_json: bool,
     if undo:
         print_line(execution.undo_overlay(request, say, force=force))
     elif only:
-        _finish_stage(execution.run_alone(request, say, only), only, as_json=as_json)
+        finish_stage(execution.run_alone(request, say, only), only, as_json=as_json)
     else:
         first, last = first or execution.NAMES[0], last or execution.NAMES[-1]
         finish_run(execution.run_pipeline(request, say, first=first, last=last), folder, as_json=as_json)
@@ -62,12 +59,6 @@ def _locate(path: Path, out: Path | None) -> tuple[Path, str | None]:
     if not path.is_dir():
         raise click.UsageError(f"{path}: neither a kit nor the folder of a run.")
     return path, None
-
-
-def _finish_stage(run: Run, name: str, *, as_json: bool) -> NoReturn:
-    result = next(stage for stage in run.stages if stage.stage == name)
-    print_json(run) if as_json else print_result(result)
-    sys.exit(result.outcome.exit_code)
 
 
 @click.command("demo")

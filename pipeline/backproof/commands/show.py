@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from backproof.commands.options import FOLDER, json_option
 from backproof.commands.output import print_json, print_line
 from backproof.core.errors import PlanError
 
@@ -15,14 +16,11 @@ if TYPE_CHECKING:
     from backproof.records.proof import StageResult
     from backproof.report.view import RunView, StageView
 
-_folder = click.Path(path_type=Path, exists=True, file_okay=False)
-_json = click.option("--json", "as_json", is_flag=True, help="Print JSON instead of text.")
-
 
 @click.command("show")
-@click.argument("folder", metavar="[RUN|FOLDER]", type=_folder, default=Path("runs"))
+@click.argument("folder", metavar="[RUN|FOLDER]", type=FOLDER, default=Path("runs"))
 @click.option("--stage", "name", metavar="NAME", help="Of a run: only this stage, with its findings and its evidence.")
-@_json
+@json_option
 def show_command(*, folder: Path, name: str | None, as_json: bool) -> None:
     """Show a run: verdict, arms, stages, claims, checks, and whether its evidence still holds; or list the runs in a folder.
 
@@ -48,9 +46,9 @@ def show_command(*, folder: Path, name: str | None, as_json: bool) -> None:
 
 
 @click.command("diff")
-@click.argument("before", metavar="RUN", type=_folder)
-@click.argument("after", metavar="RUN", type=_folder)
-@_json
+@click.argument("before", metavar="RUN", type=FOLDER)
+@click.argument("after", metavar="RUN", type=FOLDER)
+@json_option
 def diff_command(*, before: Path, after: Path, as_json: bool) -> None:
     """Tell what changed from the first RUN to the second: code, environment, outcome.
 

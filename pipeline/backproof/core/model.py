@@ -104,3 +104,8 @@ class Finding(Record):
     severity: Literal["note", "warning", "fail"]
     text: str
     where: str = ""
+
+    @property
+    def line(self) -> str:
+        """The finding as one line of plain text."""
+        return f"{self.severity}: {self.where + ': ' if self.where else ''}{self.text}"

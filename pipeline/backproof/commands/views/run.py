@@ -90,8 +90,7 @@ def print_stage(view: RunView, stage: StageView) -> None:
     sentence = f"{result.stage}{reused} in {result.seconds:.1f} s: {result.sentence}"
     out.print(_colour_outcome(stage.outcome), _make_line(sentence))
     for finding in result.findings[:_LISTED]:
-        where = f"{finding.where}: " if finding.where else ""
-        out.print(_make_line(f"{finding.severity}: {where}{finding.text}", "  "))
+        out.print(_make_line(finding.line, "  "))
     if len(result.findings) > _LISTED:
         out.print(f"  {len(result.findings) - _LISTED} more findings: --json")
     for item in result.evidence[:_LISTED]:

@@ -1,0 +1,49 @@
+"""The options and the kind of group that several commands share."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+FOLDER = click.Path(path_type=Path, exists=True, file_okay=False)
+FILE = click.Path(path_type=Path, exists=True, dir_okay=False)
+json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON instead of text.")
+kit_option = click.option(
+    "--kit",
+    type=FOLDER,
+    help="The kit; by default the one that the run names. For a run of another machine, name your own.",
+)
+language_option = click.option(
+    "--lang", type=click.Choice(["en", "zh"]), default="en", show_default=True, help="The comment's language."
+)
+
+
+def add_run_options(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the options that say where a run works."""
+    from backproof.devices import DEFAULT, DEVICES
+
+    options = (
+        click.option("--repo", help="The upstream repository: a path or a URL. It is only read."),
+        click.option("--branch", help="The release branch; by default the plan's first."),
+        click.option("--python", help="The target's interpreter."),
+        click.option("--device", help=f"Where checks run: {', '.join(DEVICES)}.", show_default=DEFAULT),
+        click.option("--signoff/--no-signoff", default=None, help="Add a Signed-off-by line to each commit."),
+        click.option("--json", "as_json", is_flag=True, help="Print run.json instead of the comment."),
+    )
+    for option in reversed(options):
+        function = option(function)
+    return function
+
+
+class CommandGroup(click.Group):
+    """A group whose help has the whole first sentence of each command: cut short, it does not say what the command is for."""
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        del ctx
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, command.get_short_help_str(400)) for name, command in self.commands.items()])
