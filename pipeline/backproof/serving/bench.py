@@ -7,7 +7,6 @@ send fixed prompts; the benchmark's are random.
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from backproof.adapters import proc
@@ -15,6 +14,8 @@ from backproof.adapters import proc
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
+
+    from backproof.serving.round_context import RoundContext
 
 _ASK: Final = ("-c", "import importlib.util as u, sys; sys.exit(u.find_spec('vllm.benchmarks.serve') is None)")
 _KEYS: Final = (
@@ -34,53 +35,36 @@ _KEYS: Final = (
 _LIMIT: Final = 64 * 1024 * 1024
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Benchmark:
-    """One run of the target's benchmark against a service; `result` is the file that it writes."""
-
-    python: Path
-    env: Mapping[str, str]
-    url: str
-    model: str
-    concurrency: int
-    requests: int
-    max_tokens: int
-    result: Path
-    timeout: float
-
-
 def has_benchmark(python: Path, env: Mapping[str, str]) -> bool:
     """Ask the target for it. `vllm` itself is imported by that look-up in the target, never here."""
     return proc.run_process([str(python), *_ASK], env=proc.build_environment(env), timeout=120).code == 0
 
 
-def run_benchmark(benchmark: Benchmark) -> dict[str, float] | None:
+def run_benchmark(
+    context: RoundContext, url: str, model: str, *, concurrency: int, requests: int, timeout: float
+) -> dict[str, float] | None:
     """Return its numbers; None when it gave none (a benchmark that fails is no failure of the service)."""
-    benchmark.result.unlink(missing_ok=True)
-    log = benchmark.result.with_suffix(".log")
-    proc.run_process(
-        _build_argv(benchmark), env=proc.build_environment(benchmark.env), timeout=benchmark.timeout, tee=log
-    )
-    return read_numbers(benchmark.result)
-
-
-def _build_argv(benchmark: Benchmark) -> list[str]:
+    result = context.folder / f"bench-{concurrency}.json"
+    result.unlink(missing_ok=True)
     options = {
         "--backend": "openai",
-        "--base-url": benchmark.url,
+        "--base-url": url,
         "--endpoint": "/v1/completions",
-        "--model": benchmark.model,
+        "--model": model,
         "--dataset-name": "random",
         "--random-input-len": "512",
-        "--random-output-len": str(benchmark.max_tokens),
-        "--num-prompts": str(benchmark.requests),
-        "--max-concurrency": str(benchmark.concurrency),
-        "--result-dir": str(benchmark.result.parent),
-        "--result-filename": benchmark.result.name,
+        "--random-output-len": str(context.serve.max_tokens),
+        "--num-prompts": str(requests),
+        "--max-concurrency": str(concurrency),
+        "--result-dir": str(result.parent),
+        "--result-filename": result.name,
     }
     words = [word for pair in options.items() for word in pair]
-    program = [str(benchmark.python), "-m", "vllm.entrypoints.cli.main", "bench", "serve"]
-    return [*program, *words, "--ignore-eos", "--save-result"]
+    argv = [str(context.python), "-m", "vllm.entrypoints.cli.main", "bench", "serve", *words]
+    argv += ["--ignore-eos", "--save-result"]
+    log = result.with_suffix(".log")
+    proc.run_process(argv, env=proc.build_environment(context.env), timeout=timeout, tee=log)
+    return read_numbers(result)
 
 
 def read_numbers(result: Path) -> dict[str, float] | None:

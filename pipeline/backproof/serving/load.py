@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from backproof.serving.client import open_client, send_request
-from backproof.serving.metrics import MetricsWatch
+from backproof.serving.metrics import take_highest, watch_metrics
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -70,16 +70,16 @@ def send_batch(
 
 async def _send_all(requests: Sequence[CompletionRequest], concurrency: int, stall: float, replies: _Replies) -> Batch:
     numbers = iter(range(replies.total))
-    watch = MetricsWatch(requests[0].url)
+    loads: list[Load] = []
     async with open_client(stall) as client:
-        task = asyncio.create_task(watch.poll())
+        task = asyncio.create_task(watch_metrics(requests[0].url, loads))
         await asyncio.gather(*(_run_client(client, requests, numbers, replies) for _ in range(concurrency)))
         task.cancel()
         await asyncio.gather(task, return_exceptions=True)
     return Batch(
         replies=tuple(replies.received),
         seconds=time.monotonic() - replies.started,
-        load=watch.most,
+        load=take_highest(loads),
         unsent=replies.total - len(replies.received),
     )
 

@@ -14,6 +14,7 @@ from backproof.core.vllm_statistics import parse_statistics
 from backproof.records.serving import Load
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from pathlib import Path
 
 _EVERY: Final = 0.25
@@ -56,51 +57,37 @@ def _find_values(text: str) -> dict[str, list[float]]:
 
 def read_log_load(log: Path, start: int) -> Load:
     """Return the highest values of the statistics that the log got since `start`."""
-    most = Load()
+    lines: list[str] = []
     with suppress(OSError), log.open("rb") as stream:
         stream.seek(start)
-        for line in stream.read(_LIMIT).decode("utf-8", "replace").splitlines():
-            if seen := parse_statistics(line):
-                load = Load(running=seen.running, waiting=seen.waiting, cache_percent=seen.cache, source="log")
-                most = take_highest(most, load)
-    return most
-
-
-def take_highest(left: Load, right: Load) -> Load:
-    return Load(
-        running=_highest(left.running, right.running),
-        waiting=_highest(left.waiting, right.waiting),
-        cache_percent=_highest(left.cache_percent, right.cache_percent),
-        source=right.source if right.source != "none" else left.source,
+        lines = stream.read(_LIMIT).decode("utf-8", "replace").splitlines()
+    return take_highest(
+        Load(running=seen.running, waiting=seen.waiting, cache_percent=seen.cache, source="log")
+        for seen in map(parse_statistics, lines)
+        if seen
     )
 
 
-def _highest(*values: float | None) -> float | None:
-    return max((value for value in values if value is not None), default=None)
+def take_highest(loads: Iterable[Load]) -> Load:
+    """Return the highest values of all, from the last source that told any."""
+    answered = [load for load in loads if load.source != "none"]
+    names = ("running", "waiting", "cache_percent")
+    values = {name: [value for load in answered if (value := getattr(load, name)) is not None] for name in names}
+    highest = {name: max(numbers, default=None) for name, numbers in values.items()}
+    return Load.model_validate({**highest, "source": answered[-1].source if answered else "none"})
 
 
-class MetricsWatch:
-    """Looks at /metrics again and again and remembers the highest values; stops at a service that has none."""
-
-    def __init__(self, url: str) -> None:
-        self.url = url
-        self.most = Load()
-
-    async def poll(self) -> None:
-        async with httpx.AsyncClient(timeout=5, trust_env=False) as client:
-            while await self._look_once(client):  # noqa: ASYNC110 - a rhythm, not an event that somebody could set
-                await asyncio.sleep(_EVERY)
-
-    async def _look_once(self, client: httpx.AsyncClient) -> bool:
-        try:
-            async with client.stream("GET", f"{self.url}/metrics") as response:
-                if response.status_code != httpx.codes.OK:
-                    return False
-                text = await read_body(response)
-        except httpx.HTTPError:
-            return True  # busy or dying: the requests tell which
-        self.most = take_highest(self.most, parse_metrics(text))
-        return True
+async def watch_metrics(url: str, loads: list[Load]) -> None:
+    """Look at /metrics again and again, and add what it tells; stop at a service that has none."""
+    async with httpx.AsyncClient(timeout=5, trust_env=False) as client:
+        while True:
+            # A service that does not answer is busy or dying: the requests tell which.
+            with suppress(httpx.HTTPError):
+                async with client.stream("GET", f"{url}/metrics") as response:
+                    if response.status_code != httpx.codes.OK:
+                        return
+                    loads.append(parse_metrics(await read_body(response)))
+            await asyncio.sleep(_EVERY)
 
 
 async def read_body(response: httpx.Response) -> str:

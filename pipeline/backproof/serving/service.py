@@ -9,7 +9,7 @@ import socket
 import time
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, Literal
+from typing import TYPE_CHECKING, Final
 
 import httpx
 
@@ -35,7 +35,6 @@ class Service:
     """A service that answers requests."""
 
     url: str
-    origin: Literal["started", "url"]
     command: str
     running: RunningProcess | None = None
     log: Path | None = None
@@ -112,7 +111,7 @@ def start_service(
     environment = proc.build_environment({**env, "PYTHONUNBUFFERED": "1"})
     with background.start_process(command, log=log, cwd=folder, env=environment) as running:
         url = f"http://{_HERE}:{port}"
-        service = Service(url=url, origin="started", command=running.command, running=running, log=log)
+        service = Service(url=url, command=running.command, running=running, log=log)
         _await_health(service, serve.health, serve.ready, say)
         yield service
 
@@ -120,7 +119,7 @@ def start_service(
 @contextmanager
 def attach_service(url: str, serve: Serve, say: Callable[[str], None]) -> Iterator[Service]:
     """Yield a service that somebody else started. Nothing is known of the code that it runs."""
-    service = Service(url=url.rstrip("/"), origin="url", command=f"service at {url.rstrip('/')}")
+    service = Service(url=url.rstrip("/"), command=f"service at {url.rstrip('/')}")
     _await_health(service, serve.health, min(serve.ready, 60), say)
     yield service
 

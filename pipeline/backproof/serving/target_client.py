@@ -72,21 +72,9 @@ def run_step(client: TargetClient, concurrency: int, outputs: Sequence[Output]) 
         batch = replace(batch, load=metrics.read_log_load(client.service.log, before))
     measured = None
     if client.bench and all(reply.ok for reply in batch.replies):
-        measured = _run_benchmark(client, concurrency, total, batch.seconds)
+        patience = max(600.0, 20 * batch.seconds)
+        url, model = client.service.url, client.model
+        measured = bench.run_benchmark(
+            client.context, url, model, concurrency=concurrency, requests=total, timeout=patience
+        )
     return load_step.judge_step(concurrency, batch, outputs, exact=serve.exact, bench=measured)
-
-
-def _run_benchmark(client: TargetClient, concurrency: int, total: int, seconds: float) -> dict[str, float] | None:
-    context = client.context
-    benchmark = bench.Benchmark(
-        python=context.python,
-        env=context.env,
-        url=client.service.url,
-        model=client.model,
-        concurrency=concurrency,
-        requests=total,
-        max_tokens=context.serve.max_tokens,
-        result=context.folder / f"bench-{concurrency}.json",
-        timeout=max(600.0, 20 * seconds),
-    )
-    return bench.run_benchmark(benchmark)
