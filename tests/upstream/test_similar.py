@@ -53,8 +53,8 @@ def fault(tmp_path: Path) -> Path:
 def test_ranked_by_what_is_shared_with_why(hub: StandIn, client: GitHubClient, fault: Path) -> None:
     hub.world.issues = ISSUES
     wanted = similar.make_fingerprint(story_plan(title=TITLE), fault)
-    rows = similar.search_similar(client, "example/project", wanted)
-    assert [each.number for each in rows] == [18878, 16828, 8992, 15903]
+    rows = similar.search_similar(client, "example/project", wanted).similar
+    assert [row.number for row in rows] == [18878, 16828, 8992, 15903]
     assert rows[0].stars == "★★★"
     assert rows[0].shared == (
         "kernel gather_conv_state",

@@ -172,15 +172,15 @@ def find_command(*, folder: Path, kit: Path | None, fault: Path | None, model: s
     default = folder / REGISTRY.path_of(TriageResult)
     fault = fault or (default if default.is_file() else None)
     wanted = similar.make_fingerprint(the_plan, fault, model=model, mode=mode)
-    rows = similar.search_similar(connect(), the_plan.upstream.repo, wanted)
-    print_json(similar.describe_rows(wanted, rows)) if as_json else _print_similar(wanted, rows)
+    found = similar.search_similar(connect(), the_plan.upstream.repo, wanted)
+    print_json(found) if as_json else _print_similar(found)
 
 
-def _print_similar(wanted: similar.Fingerprint, rows: tuple[similar.SimilarIssue, ...]) -> None:
-    print_line("searched by " + "; ".join(f"{name} {value}" for name, value in wanted.shown_values.items()))
-    for row in rows:
+def _print_similar(found: similar.SimilarIssues) -> None:
+    print_line("searched by " + "; ".join(f"{name} {value}" for name, value in found.fingerprint.items()))
+    for row in found.similar:
         differs = f"; differs: {', '.join(row.differs)}" if row.differs else ""
         print_line(f"#{row.number} {row.stars} ({row.kind}, {row.state}) {row.title}")
         print_line(f"    shares {'; '.join(row.shared)}{differs}")
-    if not rows:
+    if not found.similar:
         print_line("none that shares anything")

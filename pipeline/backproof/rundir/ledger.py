@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from filelock import FileLock, Timeout
 from pydantic import ValidationError
 
-from backproof.core.errors import HostError
+from backproof.core.errors import HostError, PlanError
 from backproof.core.model import Evidence, Record
 from backproof.core.redaction import redact
 from backproof.records.proof import Run
@@ -47,7 +47,23 @@ def sha256_of(path: Path) -> str:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
-def write_atomic(path: Path, data: bytes) -> None:
+def read_written(path: Path, kind: type[R], *, what: str, command: str) -> R:
+    """Read what a command wrote, from a file that the user names.
+
+    Raises:
+        PlanError: it holds nothing of the kind.
+    """
+    try:
+        return kind.model_validate_json(path.read_bytes())
+    except (OSError, ValidationError) as error:
+        raise PlanError(
+            f"{path}: no {what} can be read from it",
+            why=str(error).splitlines()[0],
+            next_step=f"name the file that `{command}` wrote",
+        ) from error
+
+
+def write_atomic(path: Path, data: bytes, *, mode: int = 0o644) -> None:
     """Write a file so that a kill or a full disk leaves either the old content or the new, never half."""
     path.parent.mkdir(parents=True, exist_ok=True)
     handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
@@ -56,7 +72,7 @@ def write_atomic(path: Path, data: bytes) -> None:
             stream.write(data)
             stream.flush()
             os.fsync(stream.fileno())
-        Path(name).chmod(0o644)
+        Path(name).chmod(mode)
         Path(name).replace(path)
     except BaseException:
         with suppress(OSError):

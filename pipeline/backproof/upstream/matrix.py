@@ -13,7 +13,7 @@ from pydantic import Field
 from backproof.adapters.git import Source
 from backproof.core.errors import PlanError
 from backproof.core.model import Record
-from backproof.devices import DEVICES
+from backproof.devices import DEVICES, get_device
 
 if TYPE_CHECKING:
     from backproof.kit.plan import Plan
@@ -53,18 +53,22 @@ def make_matrix(plan: Plan, repo: str, *, devices: tuple[str, ...] = (), labels:
         PlanError: a branch or a device is not there, or nothing is left to run.
     """
     source = Source.open(repo)
-    chosen = _choose_devices(plan, devices)
+    chosen = (
+        {name: get_device(name) for name in devices}
+        if devices
+        else {name: device for name, device in DEVICES.items() if plan.has_checks_under(device.models(plan))}
+    )
     cells = tuple(
         Cell(
-            name=_make_slug(f"{branch.name}-{device}"),
+            name=_make_slug(f"{branch.name}-{name}"),
             kit=plan.id,
             branch=branch.name,
             sha=source.resolve_branch(branch.name),
-            device=device,
-            labels=DEVICES[device].HOSTED_RUNNER or labels or ("self-hosted", device),
+            device=name,
+            labels=device.HOSTED_RUNNER or labels or ("self-hosted", name),
         )
         for branch in plan.branch
-        for device in chosen
+        for name, device in chosen.items()
     )
     if not cells or len(cells) > _MOST_CELLS or len({cell.name for cell in cells}) < len(cells):
         raise PlanError(
@@ -73,16 +77,6 @@ def make_matrix(plan: Plan, repo: str, *, devices: tuple[str, ...] = (), labels:
             next_step="name fewer devices with --device, or correct the plan's branches and expectations",
         )
     return Matrix(include=cells)
-
-
-def _choose_devices(plan: Plan, named: tuple[str, ...]) -> tuple[str, ...]:
-    if unknown := sorted(set(named) - set(DEVICES)):
-        raise PlanError(
-            f"{', '.join(unknown)}: no such device",
-            why=f"the devices are {', '.join(DEVICES)}",
-            next_step="correct --device",
-        )
-    return named or tuple(name for name, device in DEVICES.items() if plan.has_checks_under(device.models(plan)))
 
 
 def _make_slug(text: str) -> str:

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pydantic import ValidationError
-
 from backproof.core.errors import BackproofError, PlanError
 from backproof.core.model import Outcome, worst_outcome
 from backproof.devices import DEVICES
 from backproof.kit.loader import load_plan
 from backproof.records.merged import Merged, Shard
 from backproof.report import render
-from backproof.rundir.ledger import RUN_FILE, Ledger, sha256_of
+from backproof.rundir.ledger import RUN_FILE, Ledger, read_written, sha256_of
 from backproof.upstream import publish
 from backproof.upstream.matrix import Matrix
 
@@ -21,6 +19,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from backproof.rundir.registry import Registry
+    from backproof.upstream.matrix import Cell
 
 
 def merge_runs(folders: Sequence[Path], kit: Path, registry: Registry, *, expected: Path | None = None) -> Merged:
@@ -39,8 +38,10 @@ def merge_runs(folders: Sequence[Path], kit: Path, registry: Registry, *, expect
     shards: dict[tuple[str, str], Shard] = {}
     for item in sorted(loaded, key=lambda one: one.said.started):
         shards[item.said.settings.branch, item.said.settings.device] = _make_shard(item)
-    for cell in _read_cells(expected):
-        shards.setdefault((cell[0], cell[1]), _absent_shard(*cell))
+    for cell in (
+        read_written(expected, Matrix, what="matrix", command="backproof ci matrix").include if expected else ()
+    ):
+        shards.setdefault((cell.branch, cell.device), _absent_shard(cell))
     if not shards:
         raise PlanError(
             "there is no run to join", why=f"none of the folders has a {RUN_FILE}", next_step="name run folders"
@@ -60,10 +61,10 @@ def write_merged(merged: Merged, folder: Path) -> None:
 
 
 def _find_runs(folders: Sequence[Path]) -> list[Path]:
-    found = [
-        run for folder in folders for run in ([folder] if (folder / RUN_FILE).is_file() else sorted(folder.glob("*/")))
-    ]
-    return [item for item in found if (item / RUN_FILE).is_file()]
+    files = (
+        folder.glob(RUN_FILE) if (folder / RUN_FILE).is_file() else folder.glob(f"*/{RUN_FILE}") for folder in folders
+    )
+    return [file.parent for group in files for file in sorted(group)]
 
 
 def _make_shard(loaded: publish.Loaded) -> Shard:
@@ -86,21 +87,6 @@ def _make_shard(loaded: publish.Loaded) -> Shard:
     )
 
 
-def _read_cells(expected: Path | None) -> list[tuple[str, str]]:
-    if expected is None:
-        return []
-    try:
-        found = Matrix.model_validate_json(expected.read_bytes())
-    except (OSError, ValidationError) as error:
-        raise PlanError(
-            f"{expected}: no matrix can be read from it",
-            why=str(error).splitlines()[0],
-            next_step="name the file that `backproof ci matrix` wrote",
-        ) from error
-    return [(item.branch, item.device) for item in found.include]
-
-
-def _absent_shard(branch: str, device: str) -> Shard:
-    return Shard(
-        branch=branch, device=device, outcome=Outcome.ERROR, sentence="no run came back: nothing is known of this one"
-    )
+def _absent_shard(cell: Cell) -> Shard:
+    sentence = "no run came back: nothing is known of this one"
+    return Shard(branch=cell.branch, device=cell.device, outcome=Outcome.ERROR, sentence=sentence)

@@ -7,14 +7,13 @@ faults end in one code.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
-
-from pydantic import ValidationError
+from typing import TYPE_CHECKING, Literal
 
 from backproof.adapters.github import issues
 from backproof.core.errors import PlanError
+from backproof.core.model import Record
 from backproof.records.triage import TriageResult
+from backproof.rundir.ledger import read_written
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -32,8 +31,7 @@ _WEIGHTS = {"kernel": 4, "kind": 3, "code": 2, "model": 2, "mode": 2}
 _STARS = ((9, "★★★"), (5, "★★"), (3, "★"))
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Fingerprint:
+class Fingerprint(Record):
     """The features by which faults are compared."""
 
     kind: str = ""
@@ -43,19 +41,14 @@ class Fingerprint:
     modes: tuple[str, ...] = ()
 
     @property
-    def shown_values(self) -> dict[str, str]:
-        values = {
-            "kind": self.kind,
-            "kernel": self.kernel,
-            "code": ", ".join(self.codes),
-            "model": self.model,
-            "mode": ", ".join(self.modes),
-        }
-        return {name: value for name, value in values.items() if value}
+    def features(self) -> dict[str, tuple[str, ...]]:
+        """The values of each feature that is known."""
+        single = {"kind": self.kind, "kernel": self.kernel, "model": self.model}
+        values = {**{name: (value,) for name, value in single.items() if value}, "code": self.codes, "mode": self.modes}
+        return {name: values[name] for name in _WEIGHTS if values.get(name)}
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class SimilarIssue:
+class SimilarIssue(Record):
     """An issue with the features it shares."""
 
     number: int
@@ -72,13 +65,23 @@ class SimilarIssue:
         return next((stars for least, stars in _STARS if self.score >= least), "")
 
 
+class SimilarIssues(Record):
+    """The answer of a search for programs: what was searched by, and what shares most, best first."""
+
+    schema_version: Literal[1] = 1
+    fingerprint: dict[str, str]
+    similar: tuple[SimilarIssue, ...]
+
+
 def make_fingerprint(plan: Plan, fault: Path | None, *, model: str = "", mode: str = "") -> Fingerprint:
     """Make the fingerprint from the first fault of a run, and fill the gaps from the plan.
 
     Raises:
         PlanError: the file is not an answer of `backproof triage --json`, or nothing is known at all.
     """
-    triaged = _read_triage(fault) if fault else None
+    triaged = (
+        read_written(fault, TriageResult, what="first fault", command="backproof triage --json") if fault else None
+    )
     first = triaged.first_fault if triaged else None
     words = " ".join((plan.title, *plan.baseline.arguments, *plan.baseline.environment.values()))
     codes = dict.fromkeys(
@@ -100,18 +103,7 @@ def make_fingerprint(plan: Plan, fault: Path | None, *, model: str = "", mode: s
     return result
 
 
-def _read_triage(path: Path) -> TriageResult:
-    try:
-        return TriageResult.model_validate_json(path.read_bytes())
-    except (OSError, ValidationError) as error:
-        raise PlanError(
-            f"{path}: no first fault can be read from it",
-            why=str(error).splitlines()[0],
-            next_step="name the file that `backproof triage --json` wrote",
-        ) from error
-
-
-def search_similar(client: GitHubClient, repo: str, wanted: Fingerprint) -> tuple[SimilarIssue, ...]:
+def search_similar(client: GitHubClient, repo: str, wanted: Fingerprint) -> SimilarIssues:
     """Return the issues and pull requests that share most, best first.
 
     Raises:
@@ -126,7 +118,10 @@ def search_similar(client: GitHubClient, repo: str, wanted: Fingerprint) -> tupl
         (_compare_issue(issue, wanted) for issue in issues_by_number.values()),
         key=lambda issue: (-issue.score, -issue.number),
     )
-    return tuple(issue for issue in ranked if issue.score)[:_ROWS]
+    return SimilarIssues(
+        fingerprint={name: ", ".join(words) for name, words in wanted.features.items()},
+        similar=tuple(issue for issue in ranked if issue.score)[:_ROWS],
+    )
 
 
 def _build_queries(wanted: Fingerprint) -> list[str]:
@@ -150,11 +145,8 @@ def _get_first_word(kind: str) -> str:
 def _compare_issue(issue: Issue, wanted: Fingerprint) -> SimilarIssue:
     text = issue.text[:200_000]
     shared = {
-        "kernel": [wanted.kernel] if _contains_word(text, wanted.kernel) else [],
-        "kind": [wanted.kind] if _contains_word(text, _get_first_word(wanted.kind)) else [],
-        "code": [word for word in wanted.codes if _contains_word(text, word)],
-        "model": [wanted.model] if _contains_word(_drop_hyphens(text), _drop_hyphens(wanted.model)) else [],
-        "mode": [word for word in wanted.modes if _contains_word(text, word)],
+        name: [word for word in words if _contains_word(text, _get_first_word(word) if name == "kind" else word)]
+        for name, words in wanted.features.items()
     }
     return SimilarIssue(
         number=issue.number,
@@ -169,13 +161,14 @@ def _compare_issue(issue: Issue, wanted: Fingerprint) -> SimilarIssue:
 
 
 def _contains_word(text: str, word: str) -> bool:
-    return (
-        bool(word) and re.search(rf"(?<![A-Za-z0-9]){re.escape(word)}(?![A-Za-z0-9])", text, re.IGNORECASE) is not None
+    """Return whether the text has the word, as it is or without hyphens: GLM-5.3-Flash is GLM5.3 Flash elsewhere."""
+    return any(
+        re.search(rf"(?<![A-Za-z0-9]){re.escape(spell(word))}(?![A-Za-z0-9])", spell(text), re.IGNORECASE)
+        for spell in (str, _drop_hyphens)
     )
 
 
 def _drop_hyphens(text: str) -> str:
-    """Drop hyphens, for GLM-5.3-Flash is GLM5.3 Flash: a name's hyphens come and go."""
     return re.sub(r"(?<=\w)[-_](?=\w)", "", text)
 
 
@@ -184,10 +177,3 @@ def _find_other_codes(text: str, ours: tuple[str, ...]) -> tuple[str, ...]:
     lengths = {len(code) for code in ours if code.isdigit()}
     seen = dict.fromkeys(code for code in _CODE.findall(text) if code.isdigit() and len(code) in lengths)
     return tuple(f"code {code}" for code in seen if code not in ours and any(code[:3] == own[:3] for own in ours))[:3]
-
-
-def describe_rows(wanted: Fingerprint, rows: tuple[SimilarIssue, ...]) -> dict[str, Any]:
-    """Return the result for programs."""
-    fields = ("number", "title", "url", "state", "kind", "score", "shared", "differs")
-    listed: list[dict[str, Any]] = [{name: getattr(row, name) for name in fields} for row in rows]
-    return {"schema_version": 1, "fingerprint": wanted.shown_values, "similar": listed}
