@@ -15,13 +15,13 @@ class ReviewRequest(Record):
 
     url: str
     author: str
-    path: str
-    lines: str = Field(description="as the diff counted them then, for example 14-16")
-    kind: Literal["suggestion", "named-code", "prose"]
-    resolved: bool
+    path: str = ""
+    lines: str = Field(default="", description="as the diff counted them then, for example 14-16")
+    kind: Literal["suggestion", "named-code", "prose"] = "prose"
+    resolved: bool = False
     quote: str
     code: str = Field(default="", description="what the request would put there")
-    in_head: Literal["exactly", "after-formatting", "no", "for-a-person"]
+    in_head: Literal["exactly", "after-formatting", "no", "for-a-person"] = "for-a-person"
     in_run: Literal["exactly", "after-formatting", "no", "for-a-person", "not-looked-at"] = "not-looked-at"
     closed_by: str = Field(default="", description="the kit's fix-up that does what was asked")
 

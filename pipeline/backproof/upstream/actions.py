@@ -45,8 +45,8 @@ class Actions:
             return None
         return cls(
             write=write,
-            summary_file=_optional_path(source.get("GITHUB_STEP_SUMMARY")),
-            output_file=_optional_path(source.get("GITHUB_OUTPUT")),
+            summary_file=Path(summary) if (summary := source.get("GITHUB_STEP_SUMMARY")) else None,
+            output_file=Path(output) if (output := source.get("GITHUB_OUTPUT")) else None,
         )
 
     @contextmanager
@@ -112,10 +112,6 @@ class Actions:
                 if word in value:
                     raise ValueError(f"the delimiter of the output {name} is part of its value")
                 stream.write(f"{name.replace('_', '-')}<<{word}\n{value}\n{word}\n")
-
-
-def _optional_path(name: str | None) -> Path | None:
-    return Path(name) if name else None
 
 
 def _close_fence(markdown: str) -> str:

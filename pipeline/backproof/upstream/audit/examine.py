@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from backproof.adapters.github import GitHubClient
-    from backproof.adapters.github.threads import ReviewThread, ThreadComment
+    from backproof.adapters.github.threads import ReviewThread
     from backproof.kit.plan import Plan
     from backproof.upstream.audit.review_requests import Wish
 
@@ -82,14 +82,10 @@ def examine_pull(client: GitHubClient, subject: Subject) -> AuditRecord:
             if run.conclusion != "success"
         ),
         checks_succeeded=sum(run.conclusion == "success" for run in runs),
-        later=history.find_later(client, subject.repo, _list_numbers(subject)),
+        later=history.find_later(client, subject.repo, tuple(filter(None, (subject.pull, subject.original)))),
         limits=tuple(limits),
     )
     return record.model_copy(update={"findings": tuple(_list_findings(record))})
-
-
-def _list_numbers(subject: Subject) -> tuple[int, ...]:
-    return (subject.pull, *((subject.original,) if subject.original else ()))
 
 
 def _original_text(client: GitHubClient, subject: Subject, limits: list[str]) -> str | None:
@@ -104,28 +100,15 @@ def _original_text(client: GitHubClient, subject: Subject, limits: list[str]) ->
 def _read_requests(client: GitHubClient, subject: Subject, head: str, limits: list[str]) -> tuple[ReviewRequest, ...]:
     files = _Files(client=client, repo=subject.repo)
     found = [
-        item
+        _examine_request(files, subject, thread, wish, head=head)
         for thread in _read_threads(client, subject, limits)
-        if thread.first
-        for wish in parse_wishes(thread.first.body)
-        for item in (_examine_request(files, subject, thread, wish, comment=thread.first, head=head),)
+        for wish in parse_wishes(thread.first.body if thread.first else "")
     ]
     for review in pulls.list_reviews(client, subject.repo, subject.pull):
-        author = review.user.login if review.user else "ghost"
-        found += [
-            ReviewRequest(
-                url=review.html_url,
-                author=author,
-                path="",
-                lines="",
-                kind="prose",
-                resolved=False,
-                quote=wish.prose[:_QUOTE],
-                in_head="for-a-person",
-            )
-            for wish in parse_wishes(review.body or "")[:1]
-            if review.state == "CHANGES_REQUESTED"
-        ]
+        if review.state == "CHANGES_REQUESTED":
+            author = review.user.login if review.user else "ghost"
+            wishes = parse_wishes(review.body or "")[:1]
+            found += [ReviewRequest(url=review.html_url, author=author, quote=wish.prose[:_QUOTE]) for wish in wishes]
     return tuple(found)
 
 
@@ -139,49 +122,44 @@ def _read_threads(client: GitHubClient, subject: Subject, limits: list[str]) -> 
         return ()
 
 
-def _examine_request(
-    files: _Files, subject: Subject, thread: ReviewThread, wish: Wish, *, comment: ThreadComment, head: str
-) -> ReviewRequest:
+def _examine_request(files: _Files, subject: Subject, thread: ReviewThread, wish: Wish, *, head: str) -> ReviewRequest:
+    comment = thread.comments.nodes[0]
     before = files.read(thread.path, comment.original_commit.oid) if comment.original_commit else None
-    kind = wish.kind
-    if kind == "named-code" and before is not None and is_present(wish.code, before, python=_is_python(thread)):
-        # Code that was there already is what the reviewer quotes, not what they ask for.
-        kind = "prose"
     request = ReviewRequest(
         url=comment.url,
         author=comment.author.login if comment.author else "ghost",
         path=thread.path,
         lines=_describe_lines(thread),
-        kind=kind,
         resolved=thread.resolved,
         quote=wish.prose[:_QUOTE],
-        code=wish.code[:4000] if kind != "prose" else "",
-        in_head="for-a-person",
     )
-    if kind == "prose":
+    quoted = wish.kind == "named-code" and before and is_present(wish.code, before, python=_is_python(thread))
+    if wish.kind == "prose" or quoted:
+        # Code that was there already is what the reviewer quotes, not what they ask for.
         return request
-    in_head = _look_up(wish, thread, before, files.read(thread.path, head))
-    in_run = _look_up(wish, thread, before, subject.tree(thread.path)) if subject.tree else "not-looked-at"
-    closed = find_closing(subject.plan, subject.kit, thread.path, wish.code) if subject.plan and subject.kit else ""
-    return request.model_copy(update={"in_head": in_head, "in_run": in_run, "closed_by": closed})
+    changes = {
+        "kind": wish.kind,
+        "code": wish.code[:4000],
+        "in_head": _look_up(wish, thread, before, files.read(thread.path, head)),
+        "in_run": _look_up(wish, thread, before, subject.tree(thread.path)) if subject.tree else "not-looked-at",
+        "closed_by": find_closing(subject.plan, subject.kit, thread.path, wish.code)
+        if subject.plan and subject.kit
+        else "",
+    }
+    return request.model_copy(update=changes)
 
 
 def _look_up(wish: Wish, thread: ReviewThread, before: str | None, now: str | None) -> str:
-    if now is None:
-        return "for-a-person"
-    if wish.code.strip():
+    if now is not None and wish.code.strip():
         return find_landed(wish.code, before, now, python=_is_python(thread))
-    old = _old_lines(thread, before)
-    return is_gone(old, before, now) if before is not None and old.strip() else "for-a-person"
+    old = _old_lines(thread, before or "")
+    return is_gone(old, before or "", now) if now is not None and old.strip() else "for-a-person"
 
 
-def _old_lines(thread: ReviewThread, before: str | None) -> str:
+def _old_lines(thread: ReviewThread, before: str) -> str:
     """The lines that an empty suggestion would delete."""
-    last = thread.original_line
-    if before is None or last is None:
-        return ""
-    first = thread.original_start or last
-    return "\n".join(before.splitlines()[first - 1 : last])
+    last = thread.original_line or 0
+    return "\n".join(before.splitlines()[max(0, (thread.original_start or last) - 1) : last])
 
 
 def _is_python(thread: ReviewThread) -> bool:
@@ -205,9 +183,8 @@ def _list_findings(record: AuditRecord) -> Iterator[Finding]:
             yield Finding(severity="warning" if change.merged else "note", text=text, where=change.url)
     for claim in record.claims:
         if "not-run" in claim.kinds or claim.inherited:
-            how = (
-                "inherited from the original, not measured here" if claim.inherited else "the pull request's own words"
-            )
+            source = "inherited from the original, not measured here"
+            how = source if claim.inherited else "the pull request's own words"
             yield Finding(severity="note", text=f"{how}: {claim.quote}")
     for commit in record.cancelled:
         yield Finding(severity="note", text=f"cancels out: {commit.why}", where=commit.commit[:12])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from backproof.core.errors import PlanError
@@ -17,18 +18,11 @@ if TYPE_CHECKING:
 def find_closing(plan: Plan, kit: Path, path: str, code: str) -> str:
     """The id of the fix-up that puts this code into this file; '' when none does."""
     for fixup in plan.fixup:
-        added = _read_added(kit / fixup.file, path)
-        if added and _does_request(added, code):
-            return fixup.id
-    return ""
-
-
-def _read_added(fixup: Path, path: str) -> str:
-    try:
-        return read_added_text(fixup, path)
-    except PlanError:
         # The audit is of the pull request: a fix-up that cannot be read closes nothing there.
-        return ""
+        with suppress(PlanError):
+            if (added := read_added_text(kit / fixup.file, path)) and _does_request(added, code):
+                return fixup.id
+    return ""
 
 
 def _does_request(added: str, code: str) -> bool:

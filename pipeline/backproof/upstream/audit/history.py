@@ -42,26 +42,21 @@ def find_later(client: GitHubClient, repo: str, numbers: tuple[int, ...]) -> tup
     """Pull requests that name one of these: one search each."""
     found: dict[int, LaterChange] = {}
     for number in numbers:
+        name = re.compile(rf"(?:#|/pull/){number}\b")
         for issue in issues.search_issues(client, repo, f'"{number}"', kind="pr"):
-            if issue.number not in numbers and _names_pull(issue, repo, number):
-                found.setdefault(issue.number, _make_change(issue, repo, number))
+            if issue.number not in numbers and name.search(issue.text[:60_000]):
+                found.setdefault(
+                    issue.number,
+                    LaterChange(
+                        number=issue.number,
+                        title=issue.title[:300],
+                        url=issue.html_url,
+                        kind=_change_kind(issue, repo, number),
+                        merged=bool(issue.pull and issue.pull.merged_at),
+                    ),
+                )
     order = ("revert", "follow-up", "mention")
     return tuple(sorted(found.values(), key=lambda item: (order.index(item.kind), item.number)))
-
-
-def _names_pull(issue: Issue, repo: str, number: int) -> bool:
-    name = rf"(?:#|(?:{re.escape(repo)})#|/pull/|\(#){number}\b"
-    return re.search(name, issue.text[:60_000]) is not None
-
-
-def _make_change(issue: Issue, repo: str, number: int) -> LaterChange:
-    return LaterChange(
-        number=issue.number,
-        title=issue.title[:300],
-        url=issue.html_url,
-        kind=_change_kind(issue, repo, number),
-        merged=bool(issue.pull and issue.pull.merged_at),
-    )
 
 
 def _change_kind(issue: Issue, repo: str, number: int) -> Literal["revert", "follow-up", "mention"]:

@@ -51,11 +51,8 @@ def is_present(code: str, text: str, *, python: bool) -> bool:
 
 def _find_lines(code: str, text: str) -> int:
     """How often the lines stand together in the text, indentation included."""
-    wanted = [line.rstrip() for line in code.strip("\n").splitlines()]
-    if not any(wanted):
-        return 0
-    found = [line.rstrip() for line in text.splitlines()]
-    return sum(found[index : index + len(wanted)] == wanted for index in range(len(found) - len(wanted) + 1))
+    wanted = tuple(line.rstrip() for line in code.strip("\n").splitlines())
+    return _count_runs(wanted, tuple(map(str.rstrip, text.splitlines())))
 
 
 def _find_formatted(code: str, text: str, *, python: bool) -> int:
@@ -69,25 +66,21 @@ def _find_formatted(code: str, text: str, *, python: bool) -> int:
 def _find_statements(code: str, text: str) -> int:
     """How often these statements follow each other in one block, compared as syntax."""
     wanted = parse_statements(code)
-    if not wanted:
-        return 0
-    try:
-        tree = ast.parse(text)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return 0
-    return sum(_count_runs(wanted, tuple(map(_dump_statement, body))) for body in _list_bodies(tree))
+    bodies = _list_bodies(_parse_code(text)) if wanted else ()
+    return sum(_count_runs(wanted, tuple(map(ast.dump, body))) for body in bodies)
 
 
 def parse_statements(code: str) -> tuple[str, ...]:
     """The code's statements as syntax, without layout, quotes and comments; () when it is a fragment."""
+    return tuple(map(ast.dump, _parse_code(dedent(code)).body))
+
+
+def _parse_code(code: str) -> ast.Module:
+    """The syntax tree; an empty one for what cannot be parsed."""
     try:
-        return tuple(map(_dump_statement, ast.parse(dedent(code)).body))
+        return ast.parse(code)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return ()
-
-
-def _dump_statement(node: ast.AST) -> str:
-    return ast.dump(node, include_attributes=False)
+        return ast.Module(body=[], type_ignores=[])
 
 
 def _list_bodies(tree: ast.AST) -> Iterator[list[ast.stmt]]:
@@ -114,9 +107,8 @@ def _list_tokens(code: str) -> tuple[str, ...]:
 
 
 def _count_runs(wanted: tuple[str, ...], found: tuple[str, ...]) -> int:
-    if not wanted:
+    if not any(wanted):
         return 0
     size = len(wanted)
-    return sum(
-        found[index] == wanted[0] and found[index : index + size] == wanted for index in range(len(found) - size + 1)
-    )
+    starts = (index for index in range(len(found) - size + 1) if found[index] == wanted[0])
+    return sum(found[index : index + size] == wanted for index in starts)
