@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 
 _DATE = "2026-01-01T00:00:00+00:00"
 _PATCHES = "patches"
+_ALONE = ("--no-deps", "--no-build-isolation")
+"""The release by itself, built with the packages that the plan names."""
 _NETWORK = "check the network and the package index, then run the same command again: what is done is kept"
 
 
@@ -65,10 +67,11 @@ def choose_device(the_plan: Plan, kit: Path) -> str:
     Raises:
         PlanError: they say something about hardware only.
     """
-    for name, device in DEVICES.items():
-        if device.LEVEL < Level.DEVICE and the_plan.has_checks_under(device.models(the_plan)):
+    simulated = {name: device for name, device in DEVICES.items() if device.LEVEL < Level.DEVICE}
+    for name, device in simulated.items():
+        if the_plan.has_checks_under(device.models(the_plan)):
             return name
-    tables = [device.WORDS.expected_in for device in DEVICES.values() if device.LEVEL < Level.DEVICE]
+    tables = [device.WORDS.expected_in for device in simulated.values()]
     raise PlanError(
         f"{kit}: no check says what a device without hardware must show",
         why="the demo has no other device",
@@ -111,13 +114,10 @@ def make_environment(the_plan: Plan, target: Target, say: Callable[[str], None])
 
 def _mend_environment(the_plan: Plan, target: Target, folder: Path, python: Path, say: Callable[[str], None]) -> None:
     """Install the release again where somebody changed it: the environment belongs to Backproof."""
-    changed = _list_changed(the_plan, python)
-    if changed:
+    if changed := _list_changed(the_plan, python):
         say(f"target environment: not the release's own: {', '.join(changed[:3])}; installing it again")
         sdist = _fetch_sdist(target, folder, python, say)
-        _run_pip(
-            python, "install", "--no-deps", "--no-build-isolation", "--force-reinstall", str(sdist), env=target.env
-        )
+        _run_pip(python, "install", *_ALONE, "--force-reinstall", str(sdist), env=target.env)
 
 
 def _list_changed(the_plan: Plan, python: Path) -> list[str]:
@@ -132,17 +132,14 @@ def _list_changed(the_plan: Plan, python: Path) -> list[str]:
 
 
 def _build_environment(target: Target, folder: Path, python: Path, say: Callable[[str], None]) -> None:
-    _run_step(
-        [sys.executable, "-m", "venv", "--clear", str(folder / "env")],
-        "the target environment cannot be made",
-        "look at the disk",
-    )
+    argv = [sys.executable, "-m", "venv", "--clear", str(folder / "env")]
+    _run_step(argv, "the target environment cannot be made", "look at the disk")
     for package in target.packages:
         say(f"target environment: {package}")
         _run_pip(python, "install", package)
     sdist = _fetch_sdist(target, folder, python, say)
     say(f"target environment: {target.requirement}, without its dependencies")
-    _run_pip(python, "install", "--no-deps", "--no-build-isolation", str(sdist), env=target.env)
+    _run_pip(python, "install", *_ALONE, str(sdist), env=target.env)
 
 
 def _fetch_sdist(target: Target, folder: Path, python: Path, say: Callable[[str], None]) -> Path:
@@ -150,18 +147,8 @@ def _fetch_sdist(target: Target, folder: Path, python: Path, say: Callable[[str]
     place = folder / "sdist"
     if not list(place.glob("*.tar.gz")):
         say(f"release: downloading the sources of {target.requirement}")
-        _run_pip(
-            python,
-            "download",
-            "--no-deps",
-            "--no-binary",
-            ":all:",
-            "--no-build-isolation",
-            "--dest",
-            str(place),
-            target.requirement,
-            env=target.env,
-        )
+        sources = ("--no-binary", ":all:", "--dest", str(place), target.requirement)
+        _run_pip(python, "download", *_ALONE, *sources, env=target.env)
     archives = sorted(place.glob("*.tar.gz"))
     if len(archives) != 1:
         raise HostError(

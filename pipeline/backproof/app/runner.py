@@ -87,8 +87,8 @@ def _rests_on(stage: str, other: str, registry: Registry) -> bool:
 
 def _run_stage(ctx: Context, stage: Stage) -> StageResult:
     started = time.monotonic()
-    if (missing := _find_missing(ctx, stage)) is not None:
-        return _abort_stage(stage, missing)
+    if missing := _explain_missing(ctx, stage):
+        return StageResult(stage=stage.NAME, outcome=Outcome.ABORTED, sentence=missing)
     try:
         result = _reuse_or_run(ctx, stage)
     except (PlanError, Interrupted) as error:
@@ -96,10 +96,8 @@ def _run_stage(ctx: Context, stage: Stage) -> StageResult:
         if all(earlier.stage != stage.NAME for earlier in ctx.run.earlier):
             _save_failure(ctx, _record_failure(ctx, stage, error))
         raise
-    except BackproofError as error:
-        result = _record_failure(ctx, stage, error)
-    except OSError as error:
-        result = _record_failure(ctx, stage, explain_os_error(error))
+    except (BackproofError, OSError) as error:
+        result = _record_failure(ctx, stage, explain_os_error(error) if isinstance(error, OSError) else error)
     if result.outcome is Outcome.PASS and not result.evidence:
         result = result.model_copy(update={"outcome": Outcome.ERROR, "sentence": f"no evidence for: {result.sentence}"})
     return result if result.reused else result.model_copy(update={"seconds": round(time.monotonic() - started, 3)})
@@ -122,25 +120,15 @@ def _can_reuse(ctx: Context, before: StageResult, digest: str) -> bool:
     )
 
 
-def _find_missing(ctx: Context, stage: Stage) -> StageResult | str | None:
-    """Return what the stage needs and has not: the result that is no pass, or the name of the stage that has not run."""
-    results = {result.stage: result for result in ctx.run.stages}
-    for kind in stage.NEEDS:
-        name = ctx.registry.name_of(kind)
-        if name not in results:
-            return name
-        if results[name].outcome is not Outcome.PASS:
-            return results[name]
-    return None
-
-
-def _abort_stage(stage: Stage, missing: StageResult | str) -> StageResult:
-    why = (
-        f"it needs {missing}, which has not run here"
-        if isinstance(missing, str)
-        else f"it needs {missing.stage}, which ended with {missing.outcome}"
-    )
-    return StageResult(stage=stage.NAME, outcome=Outcome.ABORTED, sentence=f"not run: {why}")
+def _explain_missing(ctx: Context, stage: Stage) -> str:
+    """Say what the stage needs and has not; '' when it has everything."""
+    outcomes = {result.stage: result.outcome for result in ctx.run.stages}
+    for name in map(ctx.registry.name_of, stage.NEEDS):
+        if name not in outcomes:
+            return f"not run: it needs {name}, which has not run here"
+        if outcomes[name] is not Outcome.PASS:
+            return f"not run: it needs {name}, which ended with {outcomes[name]}"
+    return ""
 
 
 def _record_failure(ctx: Context, stage: Stage, error: BackproofError) -> StageResult:

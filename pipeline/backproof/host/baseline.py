@@ -43,21 +43,12 @@ def compare_host(baseline: Baseline, readings: Sequence[Reading], arguments: Seq
 def compare_versions(readings: Iterable[Reading], baseline: Mapping[str, str]) -> tuple[Deviation, ...]:
     """Return one row per version of the baseline, equal ones too, then what else was read."""
     by_name = {canonicalize_name(reading.name): reading for reading in readings}
-    rows = [_compare_version(name, version, by_name.get(canonicalize_name(name))) for name, version in baseline.items()]
-    named = {canonicalize_name(name) for name in baseline}
-    extra = (reading for name, reading in by_name.items() if name not in named and reading.value is not None)
-    return (*rows, *(_describe_extra(reading) for reading in extra))
-
-
-def _describe_extra(reading: Reading) -> Deviation:
-    return Deviation(
-        subject="version",
-        name=reading.name,
-        expected=None,
-        found=reading.value,
-        verdict="extra",
-        note="the baseline does not name it",
-    )
+    rows = [
+        _compare_version(name, version, by_name.pop(canonicalize_name(name), None))
+        for name, version in baseline.items()
+    ]
+    extra = [reading for reading in by_name.values() if reading.value is not None]
+    return (*rows, *(_compare_version(reading.name, None, reading) for reading in extra))
 
 
 def compare_arguments(expected: Sequence[str], given: Sequence[str]) -> tuple[Deviation, ...]:
@@ -98,18 +89,16 @@ def _normalise_json(value: str) -> str:
         return value
 
 
-def _compare_version(name: str, expected: str, reading: Reading | None) -> Deviation:
-    if reading is None or reading.value is None:
-        why = reading.why if reading else "nothing reads it"
-        return Deviation(subject="version", name=name, expected=expected, found=None, verdict="not read", note=why)
-    return Deviation(
-        subject="version",
-        name=name,
-        expected=expected,
-        found=reading.value,
-        verdict=_judge_version(reading.value, expected),
-        note=f"read from {reading.source}",
-    )
+def _compare_version(name: str, expected: str | None, reading: Reading | None) -> Deviation:
+    value = reading.value if reading else None
+    if reading is None or value is None:
+        verdict: Verdict = "not read"
+        note = reading.why if reading else "nothing reads it"
+    elif expected is None:
+        verdict, note = "extra", "the baseline does not name it"
+    else:
+        verdict, note = _judge_version(value, expected), f"read from {reading.source}"
+    return Deviation(subject="version", name=name, expected=expected, found=value, verdict=verdict, note=note)
 
 
 def _judge_version(actual: str, expected: str) -> Verdict:

@@ -22,6 +22,7 @@ from backproof.adapters import proc
 from backproof.core.errors import HostError
 from backproof.core.model import Record, Sha256
 from backproof.core.redaction import redact
+from backproof.rundir.ledger import write_atomic
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -86,11 +87,8 @@ class Manifest(Record):
 
 def log_directory(env: Mapping[str, str]) -> Path:
     """Return where the runtime writes: ASCEND_PROCESS_LOG_PATH before ASCEND_WORK_PATH before the home folder."""
-    if env.get("ASCEND_PROCESS_LOG_PATH"):
-        return Path(env["ASCEND_PROCESS_LOG_PATH"])
-    if env.get("ASCEND_WORK_PATH"):
-        return Path(env["ASCEND_WORK_PATH"]) / "log"
-    return Path(env.get("HOME", "/root")) / "ascend/log"
+    work = env.get("ASCEND_WORK_PATH") or f"{env.get('HOME', '/root')}/ascend"
+    return Path(env.get("ASCEND_PROCESS_LOG_PATH") or f"{work}/log")
 
 
 def start_capture(
@@ -114,12 +112,14 @@ def start_capture(
         argv=tuple(argv),
         environment={**VARIABLES, "ASCEND_PROCESS_LOG_PATH": str(logs)},
     )
-    folder.mkdir(parents=True, exist_ok=True)
-    _write_whole(
-        record, session.model_dump_json(indent=1)
-    )  # first: a stop after a kill still knows where the old logs went
+    _write_private(record, session)  # first: a stop after a kill still knows where the old logs went
     _move_logs(logs, aside)
     return session
+
+
+def _write_private(path: Path, record: Record) -> None:
+    """Write a record that only its owner reads: the command of a session may hold secrets."""
+    write_atomic(path, record.model_dump_json(indent=1).encode(), mode=0o600)
 
 
 def _choose_name_aside(logs: Path, moment: dt.datetime) -> Path | None:
@@ -160,7 +160,7 @@ def stop_capture(folder: Path, *, now: dt.datetime | None = None) -> Manifest:
         files=files,
         notes=tuple(notes),
     )
-    _write_whole(folder / f"{name}.manifest.json", manifest.model_dump_json(indent=1))
+    _write_private(folder / f"{name}.manifest.json", manifest)
     (folder / SESSION).rename(folder / f"{name}.session.json")
     return manifest
 
@@ -209,22 +209,21 @@ def _add_logs(archive: tarfile.TarFile, logs: Path, notes: list[str]) -> Iterato
 
 
 def _add_file(archive: tarfile.TarFile, path: Path, name: str) -> CapturedFile:
-    """Add a file as it is now: one that grows is cut at its size, and one that shrank is not filled up with zeros."""
+    """Add a file as it is now: a copy, for a log that grows or shrinks meanwhile would spoil the archive."""
     with tempfile.TemporaryFile() as copy, path.open("rb") as stream:
-        size, digest, left = 0, hashlib.sha256(), os.fstat(stream.fileno()).st_size
-        while left > 0 and (block := stream.read(min(_BLOCK, left))):
-            digest.update(block)
-            left -= len(block)
-            size += copy.write(block)
-        copy.seek(0)
-        archive.addfile(_build_member(name, size), copy)
-    return CapturedFile(name=name, size=size, sha256=digest.hexdigest())
+        for _ in range(0, os.fstat(stream.fileno()).st_size, _BLOCK):
+            copy.write(stream.read(_BLOCK))
+        return _add_stream(archive, copy, name)
 
 
-def _build_member(name: str, size: int) -> tarfile.TarInfo:
+def _add_stream(archive: tarfile.TarFile, stream: io.BufferedIOBase, name: str) -> CapturedFile:
     member = tarfile.TarInfo(name)
-    member.size, member.mode = size, 0o644
-    return member
+    member.size, member.mode = stream.seek(0, os.SEEK_END), 0o644
+    stream.seek(0)
+    digest = hashlib.file_digest(stream, "sha256").hexdigest()
+    stream.seek(0)
+    archive.addfile(member, stream)
+    return CapturedFile(name=name, size=member.size, sha256=digest)
 
 
 def _add_outputs(archive: tarfile.TarFile, notes: list[str]) -> Iterator[CapturedFile]:
@@ -233,16 +232,4 @@ def _add_outputs(archive: tarfile.TarFile, notes: list[str]) -> Iterator[Capture
         if done.code != 0:
             notes.append(f"no {name}: `{done.command}` ended with code {done.code}: {done.error_text.strip()[-200:]}")
             continue
-        archive.addfile(_build_member(name, len(done.stdout)), io.BytesIO(done.stdout))
-        yield CapturedFile(name=name, size=len(done.stdout), sha256=hashlib.sha256(done.stdout).hexdigest())
-
-
-def _write_whole(path: Path, text: str) -> None:
-    """Write the whole file or nothing. It stays private: the command of a session may hold secrets."""
-    with tempfile.NamedTemporaryFile(
-        "w", dir=path.parent, prefix=".capture-", delete=False, encoding="utf-8"
-    ) as stream:
-        stream.write(text)
-        stream.flush()
-        os.fsync(stream.fileno())
-    Path(stream.name).replace(path)
+        yield _add_stream(archive, io.BytesIO(done.stdout), name)
