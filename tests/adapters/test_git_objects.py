@@ -57,5 +57,5 @@ def test_a_commit_in_another_encoding_is_read(upstream: Repository, opened: Open
     data = f"tree {tree}\nauthor A <a@x> 1 +0000\ncommitter C <c@x> 2 +0000\nencoding x-unknown-8bit\n\nT\n".encode()
     made = ["git", "-C", str(upstream.folder), "hash-object", "-w", "-t", "commit", "--stdin"]
     done = subprocess.run(made, input=data.replace(b"A <", b"\xe9 <"), check=True, capture_output=True)
-    commit = opened(upstream).read_commit(done.stdout.decode().strip())
+    commit = opened(upstream).objects.read_commit(done.stdout.decode().strip())
     assert (commit.subject, commit.parents, commit.author) == ("T", (), "\ufffd <a@x>")

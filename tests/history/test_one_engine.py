@@ -123,7 +123,7 @@ def test_a_message_that_holds_gits_own_marks_lands_whole(tmp_path: Path, upstrea
     fix = upstream.git("rev-parse", "HEAD")
     ctx, picked = run_pick(tmp_path, upstream, fix, drop="*.md")
     assert picked.commits[0].outcome is PickOutcome.CLEAN_AFTER_DROPS
-    message = ctx.store.read_commit(picked.head).message
+    message = ctx.store.objects.read_commit(picked.head).message
     assert message == f"Raise\n\n{body}{trailers}(cherry picked from commit {fix})\n"
 
 

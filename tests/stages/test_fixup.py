@@ -54,13 +54,13 @@ def test_a_fixup_is_a_commit_of_its_own_with_its_reason(
     fix = fix_on_main(upstream, {"pkg/f.py": SOURCE})
     ctx, record = landed(tmp_path, upstream, fix, {name: text})
     assert [fixup.outcome for fixup in record.fixups] == ["applied"]
-    store = Store.open(ctx.ledger.store)
-    commit = store.read_commit(record.head)
+    store = Store(ctx.ledger.store)
+    commit = store.objects.read_commit(record.head)
     assert "the row is never written" in commit.message
     assert store.list_changes(commit.parents[0], commit.sha)[0].path == "pkg/f.py"
     after = next(change.after for change in record.changes if change.path == "pkg/f.py")
     assert after is not None
-    assert store.read_blob(after).decode() == SOURCE.replace("# why\n", "# why\n    a[-1].zero_()\n")
+    assert store.objects.read_object(after, "blob").decode() == SOURCE.replace("# why\n", "# why\n    a[-1].zero_()\n")
 
 
 @pytest.mark.parametrize(("name", "text"), [("zero.toml", INSERTION), ("zero.patch", PATCH)])

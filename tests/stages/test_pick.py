@@ -62,7 +62,7 @@ def test_clean_pick_keeps_author_and_says_where_it_comes_from(tmp_path: Path, up
     result, record = picked(ctx)
     assert result.outcome is Outcome.PASS
     assert [commit.outcome for commit in record.commits] == ["clean"]
-    landed = Store.open(ctx.ledger.store).read_commit(record.head)
+    landed = Store(ctx.ledger.store).objects.read_commit(record.head)
     assert f"(cherry picked from commit {fix})" in landed.message
     assert landed.author == "Ann Author <ann@example.org>"
     assert "Signed-off-by" not in landed.message
@@ -78,7 +78,8 @@ def test_sign_off_is_the_committers(tmp_path: Path, upstream: Repository, monkey
     ctx = context(tmp_path, upstream, [fix], signoff=True)
     _, record = picked(ctx)
     assert (
-        "Signed-off-by: Rel Manager <rel@example.org>" in Store.open(ctx.ledger.store).read_commit(record.head).message
+        "Signed-off-by: Rel Manager <rel@example.org>"
+        in Store(ctx.ledger.store).objects.read_commit(record.head).message
     )
 
 
@@ -88,11 +89,11 @@ def test_dropped_paths_are_taken_out_of_the_pick_itself(tmp_path: Path, upstream
     _, record = picked(ctx)
     assert record.commits[0].outcome == "clean-after-drops"
     assert record.commits[0].dropped == ("notes/7.yaml",)
-    store = Store.open(ctx.ledger.store)
+    store = Store(ctx.ledger.store)
     assert store.list_commits(record.base, record.head) == (record.head,)
-    assert store.read_commit(record.head).parents == (record.base,)
+    assert store.objects.read_commit(record.head).parents == (record.base,)
     assert [change.path for change in record.changes] == ["pkg/a.py"]
-    assert f"(cherry picked from commit {fix})" in store.read_commit(record.head).message
+    assert f"(cherry picked from commit {fix})" in store.objects.read_commit(record.head).message
 
 
 @pytest.mark.parametrize("there", [True, False])
@@ -107,7 +108,7 @@ def test_a_conflict_only_in_dropped_paths_is_no_conflict(tmp_path: Path, upstrea
     assert result.outcome is Outcome.PASS
     assert record.commits[0].outcome == "clean-after-drops"
     assert [change.path for change in record.changes] == ["pkg/a.py"]
-    landed = Store.open(ctx.ledger.store).read_commit(record.head)
+    landed = Store(ctx.ledger.store).objects.read_commit(record.head)
     assert landed.message.startswith("#1 fix\n\n# not a comment\n")
     assert f"(cherry picked from commit {fix})" in landed.message
     assert landed.message.count("Signed-off-by:") == 1
@@ -319,5 +320,5 @@ def test_half_a_store_is_made_again(tmp_path: Path, upstream: Repository, lost: 
     (tmp_path / "run" / "store.git.new" / "HEAD").write_text("cut")
     again, record = picked(ctx)
     assert (first.outcome, again.outcome) == (Outcome.PASS, Outcome.PASS)
-    assert Store.open(ctx.ledger.store).resolve_commit(record.head) == record.head
+    assert Store(ctx.ledger.store).resolve_commit(record.head) == record.head
     assert not (tmp_path / "run" / "store.git.new").exists()

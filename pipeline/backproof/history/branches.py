@@ -77,9 +77,7 @@ class CommitGraph:
     def __init__(self, store: Store, tips: Iterable[str]) -> None:
         self._store = store
         names = "\n".join(sorted(set(tips))).encode() + b"\n"
-        done = checked(
-            store.run_git("rev-list", "--parents", "--stdin", stdin=names, keep=1 << 30), "history cannot be walked"
-        )
+        done = checked(store.run_git("rev-list", "--parents", "--stdin", stdin=names), "history cannot be walked")
         rows = (line.split() for line in done.text.splitlines())
         self._parents: dict[str, list[str]] = {row[0]: row[1:] for row in rows}
 

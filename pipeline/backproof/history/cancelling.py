@@ -30,7 +30,7 @@ def find_cancelling(picker: Picker, base: str, head: str, *, drop: Drop = keep_a
     return CancellingRecord(
         base=base,
         head=head,
-        commits={sha: picker.store.read_commit(sha).subject for sha in commits},
+        commits={sha: picker.store.objects.read_commit(sha).subject for sha in commits},
         needed=commits if needed is None else needed,
         cancelling=(left,) if left else (),
         sentence=_describe(commits, needed, left),

@@ -128,7 +128,7 @@ def _render_range_diffs(picker: Picker, originals: Sequence[str], backport: Back
 
 def _read_declared_paths(picker: Picker, backport: Backport) -> frozenset[str]:
     shas = [backport.head, *picker.store.list_commits(backport.base, backport.head)]
-    return frozenset(path for sha in shas for path in _ADAPTED.findall(picker.store.read_commit(sha).message))
+    return frozenset(path for sha in shas for path in _ADAPTED.findall(picker.store.objects.read_commit(sha).message))
 
 
 def _choose_verdict(*, undeclared: Sequence[str], by_person: bool, left_out: bool) -> Verdict:

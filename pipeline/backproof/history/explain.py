@@ -46,7 +46,7 @@ def explain_pick(
     commands = [*start, *shell_steps.render_pick(picker, fix, pick, onto)] if shell_steps.is_landing(pick) else []
     facts: dict[str, object] = {
         "fix": fix,
-        "subject": picker.store.read_commit(fix).subject,
+        "subject": picker.store.objects.read_commit(fix).subject,
         "branch": branch,
         "release": release,
         "outcome": pick.outcome,
@@ -90,7 +90,7 @@ def _find_follow_ups(picker: Picker, fix: str, release: str, main: str | None) -
     if main is None:
         return ()
     divergence = Divergence(picker, fix=fix, release=release)
-    commit = picker.store.read_commit(fix)
+    commit = picker.store.objects.read_commit(fix)
     commits = read_log(picker.store, main, f"^{fix}", options=("--reverse",))
     pairs = find_follow_ups(commit, commits, paths_of=divergence.paths_of)
     return tuple(follow_up for follow_up, commit in pairs if divergence.equivalents.find(commit) is None)

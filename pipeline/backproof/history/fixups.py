@@ -58,7 +58,7 @@ def _insert(store: Store, tree: str, fixup: Path) -> str:
     old = store.objects.find_entry(tree, insertion.file)
     if old is None or old.mode not in FILE_MODES:
         raise _misplaced(fixup, "cannot be placed", f"the picked tree has no file {insertion.file}")
-    changed = anchored.insert_statement(store.read_blob(old.oid), insertion)
+    changed = anchored.insert_statement(store.objects.read_object(old.oid, "blob"), insertion)
     if changed is None:
         return tree
     blob = store.objects.write_object("blob", changed)

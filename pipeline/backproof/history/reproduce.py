@@ -82,7 +82,7 @@ def _render_head(run: Run, picked: PickRecord) -> str:
 def _render_picks(ledger: Ledger, settings: Settings, picked: PickRecord) -> Iterator[str]:
     yield f"git checkout --quiet --detach {picked.base}"
     yield f"same {picked.base_tree} release"
-    with Picker(Store.open(ledger.store)) as picker:
+    with Picker(Store(ledger.store)) as picker:
         tree = picked.base_tree
         for commit in picked.commits:
             if commit.landed is None:
@@ -111,7 +111,7 @@ def _add_signoff(line: str, *, signoff: bool) -> str:
 
 def _render_fixups(ledger: Ledger, picked: PickRecord, fixed: FixupRecord) -> bytes:
     """Return the fix-ups as mails inside the script: the kit may be gone by then."""
-    mails = Store.open(ledger.store).format_patch(picked.head, fixed.head)
+    mails = Store(ledger.store).format_patch(picked.head, fixed.head)
     end = f"BACKPROOF_{hashlib.sha256(mails).hexdigest()[:24]}".encode()
     return (
         b"git am --quiet --keep-cr --committer-date-is-author-date <<'"

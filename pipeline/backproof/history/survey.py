@@ -129,7 +129,7 @@ def _prepare_branches(
 
 
 def _read_fix(picker: Picker, sha: str, main: str, drop: Drop, paths: ChangedPaths) -> _Fix:
-    commit = picker.store.read_commit(sha)
+    commit = picker.store.objects.read_commit(sha)
     later = read_log(picker.store, main, f"^{sha}", options=("--reverse",))
     single = len(commit.parents) < 2 and not _is_hidden(picker, sha)
     return _Fix(

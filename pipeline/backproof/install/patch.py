@@ -104,7 +104,7 @@ def _site_path(root: str, path: str) -> str:
 
 
 def _read_file(store: Store, path: str, place: str, blobs: Mapping[Arm, str | None]) -> PatchFile:
-    content = {arm: None if blob is None else store.read_blob(blob) for arm, blob in blobs.items()}
+    content = {arm: None if blob is None else store.objects.read_object(blob, "blob") for arm, blob in blobs.items()}
     return PatchFile(path=path, installed=place, content=content)
 
 

@@ -61,7 +61,7 @@ class Context:
     @cached_property
     def store(self) -> Store:
         """The object store of this run."""
-        return Store.open(self.ledger.store)
+        return Store(self.ledger.store)
 
     def require_record(self, kind: type[R], *, beside: type[Record] | None = None, file: str = "") -> R:
         """Return the record of an earlier stage; it is read once.

@@ -8,7 +8,7 @@ from backproof.adapters.github import references
 from backproof.core.errors import PlanError
 from backproof.history.repository import open_repository
 from backproof.scaffold.facts import Facts
-from backproof.scaffold.release import LONGEST, Release, read_release
+from backproof.scaffold.release import Release, read_release
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -41,7 +41,7 @@ def _read_commit(store: Store, source: Source, name: str) -> CommitInfo:
             why=f"{source.name} does not have it, or the short hash is ambiguous; names of branches are not taken here",
             next_step="give the full hash, or fetch it into that repository",
         )
-    info = store.read_commit(sha)
+    info = store.objects.read_commit(sha)
     if len(info.parents) > 1:
         raise PlanError(
             f"{name}: this is a merge commit",
@@ -57,10 +57,11 @@ def _list_paths(picker: Picker, commit: CommitInfo) -> Iterable[str]:
 
 
 def _read_release(store: Store, tip: str, paths: Sequence[str]) -> Release:
+    tree = store.objects.read_commit(tip).tree
+
     def read(path: str) -> str | None:
-        # One more than is read of a file: a longer one is then known to be longer.
-        shown = store.run_git("cat-file", "blob", f"{tip}:{path}", keep=4 * LONGEST + 4)
-        return shown.text if shown.code == 0 else None
+        content = store.objects.read_file(tree, path)
+        return None if content is None else content.decode("utf-8", "replace")
 
     return read_release(read, paths)
 

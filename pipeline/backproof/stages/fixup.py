@@ -44,7 +44,7 @@ def run(ctx: Context) -> StageResult:
         head = landed[-1].landed or head
     record = FixupRecord(
         head=head,
-        head_tree=store.read_tree_id(head),
+        head_tree=store.objects.read_commit(head).tree,
         fixups=tuple(landed),
         changes=store.list_changes(picked.base, head),
     )
@@ -53,7 +53,7 @@ def run(ctx: Context) -> StageResult:
 
 
 def _land_fixup(ctx: Context, store: Store, fixup: Fixup, head: str) -> LandedFixup:
-    before = store.read_tree_id(head)
+    before = store.objects.read_commit(head).tree
     tree = apply_fixup(store, before, ctx.kit / fixup.file)
     if tree == before:
         return LandedFixup(id=fixup.id, reason=fixup.reason, outcome="already-there", landed=None, files=())

@@ -55,7 +55,7 @@ def run(ctx: Context) -> StageResult:
     record = PickRecord(
         branch=ctx.settings.branch,
         base=base,
-        base_tree=store.read_tree_id(base),
+        base_tree=store.objects.read_commit(base).tree,
         head=head,
         head_tree=tree,
         commits=tuple(picked),
@@ -70,7 +70,7 @@ def _resolve_commit(ctx: Context, store: Store, source: Source, name: str) -> tu
     """Return the commit that the plan names, and whether the repository says that it is a reconstruction."""
     pull = ctx.plan.upstream.pull
     if sha := store.resolve_commit(name) or find_reconstruction(store, source, pull, name):
-        commit = store.read_commit(sha)
+        commit = store.objects.read_commit(sha)
         return commit, bool(read_reconstructed(commit))
     raise PlanError(
         f"{source.name}: there is no commit {name}",
@@ -154,7 +154,7 @@ def _show_conflicts(store: Store, record: PickRecord, last: PickResult) -> str:
 
 def _keep_upstream(ctx: Context, store: Store, record: PickRecord) -> tuple[Evidence, ...]:
     """Write the source commits as they are upstream, to lay beside what landed; a merge commit is no mail, and left out."""
-    parents = {commit.source: store.read_commit(commit.source).parents for commit in record.commits}
+    parents = {commit.source: store.objects.read_commit(commit.source).parents for commit in record.commits}
     mails = [store.format_patch(before[0], sha) for sha, before in parents.items() if len(before) == 1]
     if not mails:
         return ()

@@ -29,6 +29,7 @@ _OWN = {
     "GIT_ATTR_NOSYSTEM": "1",
     "GIT_LITERAL_PATHSPECS": "1",
 }
+_WHOLE = 1 << 30
 _SETTINGS = (
     "core.quotePath=false",
     "core.hooksPath=/dev/null",
@@ -67,15 +68,11 @@ def run_git(
     own: bool = True,
     stdin: bytes = b"",
     timeout: float = 600,
-    keep: int = proc.KEEP_BYTES,
 ) -> proc.Completed:
-    """Run one git command and return what it did, whatever its code."""
-    argv = ["git", *_setting_flags(settings), *args]
-    return proc.run_process(argv, cwd=cwd, env=git_environment(env, own=own), stdin=stdin, timeout=timeout, keep=keep)
-
-
-def _setting_flags(settings: Sequence[str]) -> list[str]:
-    return [flag for setting in (*_SETTINGS, *settings) for flag in ("-c", setting)]
+    """Run one git command and return what it did, whatever its code; its answer is kept whole, for a cut one misleads."""
+    flags = [flag for setting in (*_SETTINGS, *settings) for flag in ("-c", setting)]
+    argv = ["git", *flags, *args]
+    return proc.run_process(argv, cwd=cwd, env=git_environment(env, own=own), stdin=stdin, timeout=timeout, keep=_WHOLE)
 
 
 def checked(done: proc.Completed, what: str) -> proc.Completed:

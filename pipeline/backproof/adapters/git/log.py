@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
     from backproof.adapters.git.store import Store
 
-_KEEP = 512 * 1024 * 1024
 _FIELDS = ("%H", "%T", "%P", "%an <%ae>", "%B")
 _BLAMED = re.compile(rb"^(\^?[0-9a-f]{40}) (\d+) (\d+)(?: \d+)?$")
 _MARKED = re.compile(r"\x01[0-9a-f]{40}")
@@ -34,19 +33,8 @@ class Hunk:
 
 def read_log(store: Store, *revs: str, paths: Sequence[str] = (), options: Sequence[str] = ()) -> list[CommitInfo]:
     """Return commits without merges, newest first."""
-    done = checked(
-        store.run_git(
-            "log",
-            "-z",
-            "--no-merges",
-            f"--format={'%x00'.join(_FIELDS)}",
-            *options,
-            *revs,
-            *(("--", *paths) if paths else ("--",)),
-            keep=_KEEP,
-        ),
-        "history cannot be read",
-    )
+    command = ("log", "-z", "--no-merges", f"--format={'%x00'.join(_FIELDS)}", *options, *revs, "--", *paths)
+    done = checked(store.run_git(*command), "history cannot be read")
     tokens = done.stdout.decode("utf-8", "replace").split("\0")
     rows = zip(*(tokens[at :: len(_FIELDS)] for at in range(len(_FIELDS))), strict=False)
     return [_parse_commit(row) for row in rows if row[0].strip()]
@@ -54,14 +42,7 @@ def read_log(store: Store, *revs: str, paths: Sequence[str] = (), options: Seque
 
 def _parse_commit(row: tuple[str, ...]) -> CommitInfo:
     sha, tree, parents, author, message = row
-    return CommitInfo(
-        sha=sha.strip(),
-        tree=tree,
-        parents=tuple(parents.split()),
-        subject=message.split("\n", 1)[0].strip(),
-        message=message,
-        author=author,
-    )
+    return CommitInfo(sha=sha.strip(), tree=tree, parents=tuple(parents.split()), message=message, author=author)
 
 
 def find_merge_base(store: Store, first: str, second: str) -> str | None:
@@ -73,7 +54,7 @@ def find_merge_base(store: Store, first: str, second: str) -> str | None:
 def read_touched_paths(store: Store, *revs: str, paths: Sequence[str] = ()) -> dict[str, tuple[str, ...]]:
     """Return all paths that each commit changes; with `paths` only of the commits that change one of these."""
     options = ("-z", "--no-merges", "--no-renames", "--name-only", "--full-diff", "--full-history", "--format=%x01%H")
-    done = checked(store.run_git("log", *options, *revs, "--", *paths, keep=_KEEP), "history cannot be read")
+    done = checked(store.run_git("log", *options, *revs, "--", *paths), "history cannot be read")
     touched: dict[str, list[str]] = {}
     current: list[str] = []
     for token in done.stdout.decode("utf-8", "surrogateescape").split("\0"):
@@ -93,7 +74,7 @@ def blame_lines(
     if not spans:
         return {}
     done = checked(
-        store.run_git("blame", "--porcelain", *spans, rev, f"^{without}", "--", path, keep=_KEEP),
+        store.run_git("blame", "--porcelain", *spans, rev, f"^{without}", "--", path),
         f"{path}: its history cannot be read",
     )
     writers: dict[int, str] = {}
@@ -114,18 +95,16 @@ def read_patch_ids(store: Store, shas: Sequence[str]) -> dict[str, str]:
         return {}
     names = "\n".join(shas).encode() + b"\n"
     shown = checked(
-        store.run_git("diff-tree", "--stdin", "--root", "-p", "--full-index", "--no-renames", stdin=names, keep=_KEEP),
+        store.run_git("diff-tree", "--stdin", "--root", "-p", "--full-index", "--no-renames", stdin=names),
         "changes cannot be read",
     )
-    done = checked(
-        store.run_git("patch-id", "--stable", stdin=shown.stdout, keep=_KEEP), "patch ids cannot be computed"
-    )
+    done = checked(store.run_git("patch-id", "--stable", stdin=shown.stdout), "patch ids cannot be computed")
     return {commit: patch for patch, commit in (line.split() for line in done.text.splitlines())}
 
 
 def diff_blobs(store: Store, old: str, new: str) -> list[Hunk]:
     """Return the differences of two blobs."""
-    done = store.run_git("diff", "--unified=0", "--text", "--no-ext-diff", "--no-textconv", old, new, keep=_KEEP)
+    done = store.run_git("diff", "--unified=0", "--text", "--no-ext-diff", "--no-textconv", old, new)
     text = checked(done, "two files cannot be compared").stdout.decode("latin-1")
     return [
         Hunk(old=(int(a), int(b or 1)), new=(int(c), int(d or 1)))

@@ -1,4 +1,4 @@
-"""The answer of `git merge-tree --write-tree -z`, one merge or many, and the unmerged entries of an index."""
+"""The answer of `git merge-tree --write-tree -z`, read for many merges, and the unmerged entries of an index."""
 
 from __future__ import annotations
 
@@ -45,11 +45,6 @@ def parse_batch(output: bytes) -> Iterator[Merged]:
                 yield _parse_one(tokens, clean=status == "1")
             except StopIteration:
                 return
-
-
-def parse_single(output: bytes, *, clean: bool) -> Merged:
-    """Read the answer to one merge."""
-    return _parse_one(_split_tokens(output), clean=clean)
 
 
 def parse_unmerged(listing: bytes) -> dict[str, dict[int, Entry]]:

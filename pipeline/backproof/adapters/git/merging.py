@@ -1,7 +1,7 @@
 """Three-way merges of trees, many in one process, without a checkout.
 
 `git merge-tree --write-tree` takes commits, and its `--merge-base` came only with git 2.40. Three commits of ours (the
-base; the release's tree and the change's tree, both parented on the base) say the same and work from git 2.38 on.
+base; the release's tree and the change's tree, both parented on the base) say the same and work from git 2.38 on (2.39 takes many).
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from backproof.adapters.git.attributes import AttributeFolders
 from backproof.adapters.git.command import checked, run_git
-from backproof.adapters.git.merge_output import Merged, failed_merge, parse_batch, parse_single
+from backproof.adapters.git.merge_output import Merged, failed_merge, parse_batch
 from backproof.adapters.git.old_merging import merge_in_worktree
 
 if TYPE_CHECKING:
@@ -24,9 +24,7 @@ if TYPE_CHECKING:
     from backproof.adapters.git.store import Store
     from backproof.adapters.proc import Completed
 
-_IN_MEMORY = (2, 38)
-_IN_BATCH = (2, 39)
-_KEEP = 256 * 1024 * 1024
+_IN_MEMORY = (2, 39)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -84,31 +82,25 @@ class TreeMerger:
 
     def _merge_all(self, merges: Sequence[Merge], attributes: Path | None = None) -> list[Merged]:
         lines = ["{} {}\n".format(*self.write_commits(merge)) for merge in merges]
-        if read_version() < _IN_BATCH:
-            return [self._merge_single(line, attributes) for line in lines]
         results: list[Merged] = []
         while len(results) < len(lines):
             rest = "".join(lines[len(results) :]).encode()
-            done = self._run_merge_tree(("--stdin",), attributes, rest)
+            done = self._run_merge_tree(attributes, rest)
             results += parse_batch(done.stdout)
             if len(results) < len(lines):
                 results.append(failed_merge(done.error_text))
         return results
 
-    def _merge_single(self, line: str, attributes: Path | None) -> Merged:
-        done = self._run_merge_tree(("-z", *line.split()), attributes, b"")
-        return parse_single(done.stdout, clean=done.code == 0) if done.code in {0, 1} else failed_merge(done.error_text)
-
-    def _run_merge_tree(self, args: tuple[str, ...], attributes: Path | None, stdin: bytes) -> Completed:
+    def _run_merge_tree(self, attributes: Path | None, stdin: bytes) -> Completed:
         place = [] if attributes is None else [f"--work-tree={attributes}"]
-        options = ("--write-tree", "--messages", "--allow-unrelated-histories")
-        command = (f"--git-dir={self._store.folder.absolute()}", *place, "merge-tree", *options, *args)
-        return run_git(*command, cwd=attributes, stdin=stdin, keep=_KEEP)
+        options = ("--write-tree", "--messages", "--allow-unrelated-histories", "--stdin")
+        command = (f"--git-dir={self._store.folder.absolute()}", *place, "merge-tree", *options)
+        return run_git(*command, cwd=attributes, stdin=stdin)
 
     def _warn_once(self) -> None:
         if not self._warned:
             version = ".".join(map(str, read_version()))
             self._say(
-                f"git {version} cannot merge in memory (2.38 can): merging in a worktree of ours, which is slower"
+                f"git {version} cannot merge in memory (2.39 can): merging in a worktree of ours, which is slower"
             )
             self._warned = True

@@ -45,9 +45,12 @@ class CommitInfo:
     sha: str
     tree: str
     parents: tuple[str, ...]
-    subject: str
     message: str
     author: str
+
+    @property
+    def subject(self) -> str:
+        return self.message.split("\n", 1)[0].strip()
 
 
 class Objects:
@@ -188,7 +191,6 @@ def _parse_commit(sha: str, data: bytes) -> CommitInfo:
         sha=sha,
         tree=fields["tree"],
         parents=tuple(values[0] for name, *values in rows if name == "parent"),
-        subject=message.split("\n", 1)[0].strip(),
         message=message,
         author=fields["author"].rsplit(" ", 2)[0],
     )

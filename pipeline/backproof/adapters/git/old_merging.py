@@ -1,4 +1,4 @@
-"""Merges with a git before 2.38, which cannot merge without a worktree: slower, and held equal by tests."""
+"""Merges with a git before 2.39, which cannot merge without a worktree: slower, and held equal by tests."""
 
 from __future__ import annotations
 

@@ -6,13 +6,17 @@ import difflib
 import hashlib
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from filelock import FileLock
 from platformdirs import user_cache_path
 
 from backproof.adapters.git.command import checked, run_git
-from backproof.core.errors import HostError, PlanError
+from backproof.core.errors import PlanError
 from backproof.core.redaction import redact
+
+if TYPE_CHECKING:
+    from backproof.adapters import proc
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -107,7 +111,7 @@ def _find_git_dir(path: Path) -> Path:
 
 def _list_refs(git_dir: Path) -> dict[str, str]:
     # Not for-each-ref: to peel, it opens every object, which takes 0.2 s where packed-refs already says it.
-    listing = run_git(f"--git-dir={git_dir}", "show-ref", "--dereference", settings=("safe.directory=*",), keep=1 << 30)
+    listing = run_git(f"--git-dir={git_dir}", "show-ref", "--dereference", settings=("safe.directory=*",))
     if listing.code != 0 and listing.stderr:
         checked(listing, f"{git_dir}: its refs cannot be listed")
     # Code 1 and no word: a repository without refs. A peeled tag comes behind its own line and replaces it.
@@ -133,45 +137,16 @@ def _update_mirror(url: str, pull: int | None) -> Path:
     with FileLock(f"{folder}.lock"):
         if not (folder / "HEAD").exists():
             checked(run_git("init", "--quiet", "--bare", str(folder)), f"{folder}: cannot be created")
-        specs = ["+refs/heads/*:refs/heads/*"]
-        _fetch_refs(folder, url, specs)
+        checked(_fetch(folder, "--prune", url, "+refs/heads/*:refs/heads/*"), f"{redact(url)}: cannot be fetched")
         if pull is not None:
-            _fetch_optional(folder, url, f"+refs/pull/{pull}/head:refs/pull/{pull}/head")
+            head = f"refs/pull/{pull}/head"
+            done = _fetch(folder, url, f"+{head}:{head}")
+            if "couldn't find remote ref" not in done.error_text:
+                checked(done, f"{redact(url)}: {head} cannot be fetched")
     return folder
 
 
-def _fetch_refs(folder: Path, url: str, specs: list[str]) -> None:
+def _fetch(folder: Path, *args: str) -> proc.Completed:
     # The user's own configuration counts here: it holds proxies and credential helpers.
-    done = run_git(
-        f"--git-dir={folder}",
-        "fetch",
-        "--quiet",
-        "--no-tags",
-        "--prune",
-        "--no-recurse-submodules",
-        url,
-        *specs,
-        own=False,
-        timeout=3600,
-    )
-    checked(done, f"{redact(url)}: cannot be fetched")
-
-
-def _fetch_optional(folder: Path, url: str, spec: str) -> None:
-    done = run_git(
-        f"--git-dir={folder}",
-        "fetch",
-        "--quiet",
-        "--no-tags",
-        "--no-recurse-submodules",
-        url,
-        spec,
-        own=False,
-        timeout=3600,
-    )
-    if done.code != 0 and "couldn't find remote ref" not in done.error_text:
-        raise HostError(
-            f"{redact(url)}: {spec} cannot be fetched",
-            why=redact(done.error_text.strip()[-800:]),
-            next_step="run the same command again",
-        )
+    options = (f"--git-dir={folder}", "fetch", "--quiet", "--no-tags", "--no-recurse-submodules")
+    return run_git(*options, *args, own=False, timeout=3600)

@@ -9,7 +9,6 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from backproof.adapters import proc
 from backproof.adapters.git.command import checked, run_git
 from backproof.adapters.git.objects import Objects
 from backproof.adapters.git.worktree import Worktree
@@ -18,7 +17,7 @@ from backproof.records.proof import FileChange
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from backproof.adapters.git.objects import CommitInfo
+    from backproof.adapters import proc
     from backproof.adapters.git.source import Source
 
 _ABSENT = "0" * 40
@@ -56,46 +55,23 @@ class Store:
             (folder / "shallow").write_bytes(source.shallow.read_bytes())
         return cls(folder)
 
-    @classmethod
-    def open(cls, folder: Path) -> Store:
-        return cls(folder)
-
     @cached_property
     def objects(self) -> Objects:
         """The objects, read and written without a process for each question."""
         return Objects(self.folder)
 
-    def run_git(
-        self, *args: str, stdin: bytes = b"", env: dict[str, str] | None = None, keep: int = proc.KEEP_BYTES
-    ) -> proc.Completed:
-        return run_git(f"--git-dir={self.folder}", *args, stdin=stdin, env=env, keep=keep)
+    def run_git(self, *args: str, stdin: bytes = b"", env: dict[str, str] | None = None) -> proc.Completed:
+        return run_git(f"--git-dir={self.folder}", *args, stdin=stdin, env=env)
 
     def resolve_commit(self, name: str) -> str | None:
         """Return the full hash of a commit, or None where the store does not have it (or the short name is ambiguous)."""
         done = self.run_git("rev-parse", "--quiet", "--verify", "--end-of-options", f"{name}^{{commit}}")
         return done.text.strip() if done.code == 0 else None
 
-    def read_commit(self, sha: str) -> CommitInfo:
-        """Read a commit.
-
-        Raises:
-            HostError: the object is missing or damaged.
-        """
-        return self.objects.read_commit(sha)
-
     def read_boundary(self) -> frozenset[str]:
         """Return the commits whose parents a shallow clone hides: git takes them for roots, so their change is unknown."""
         path = self.folder / "shallow"
         return frozenset(path.read_text(encoding="ascii").split()) if path.exists() else frozenset()
-
-    def read_blob(self, oid: str) -> bytes:
-        """Return the bytes of a blob (whole: source files are small)."""
-        return self.objects.read_object(oid, "blob")
-
-    def read_tree_id(self, rev: str) -> str:
-        return checked(
-            self.run_git("rev-parse", "--verify", "--end-of-options", f"{rev}^{{tree}}"), f"{rev}: has no tree"
-        ).text.strip()
 
     def list_changes(self, before: str, after: str) -> tuple[FileChange, ...]:
         """Return what differs between two trees, path by path, renames shown as delete and add."""
@@ -108,30 +84,21 @@ class Store:
 
     def render_diff(self, before: str, after: str, paths: Iterable[str]) -> str:
         """Return how some paths differ between two trees, for people."""
-        done = checked(
-            self.run_git("diff-tree", "-p", "--no-renames", "--full-index", before, after, "--", *paths),
-            "two trees cannot be compared",
-        )
-        return done.stdout.decode("utf-8", "replace")
+        done = self.run_git("diff-tree", "-p", "--no-renames", "--full-index", before, after, "--", *paths)
+        return checked(done, "two trees cannot be compared").stdout.decode("utf-8", "replace")
 
     def list_commits(self, base: str, head: str) -> tuple[str, ...]:
         """Return the commits on `head` and not on `base`, oldest first, merges left out."""
-        done = checked(
-            self.run_git("rev-list", "--reverse", "--topo-order", "--no-merges", f"{base}..{head}"),
-            "history cannot be walked",
-        )
-        return tuple(done.text.split())
+        done = self.run_git("rev-list", "--reverse", "--topo-order", "--no-merges", f"{base}..{head}")
+        return tuple(checked(done, "history cannot be walked").text.split())
 
     def set_ref(self, name: str, sha: str) -> None:
         checked(self.run_git("update-ref", f"refs/backproof/{name}", sha), f"refs/backproof/{name} cannot be set")
 
     def format_patch(self, base: str, head: str) -> bytes:
         """Return the commits as mails, ready for `git am`."""
-        done = checked(
-            self.run_git("format-patch", "--stdout", "--full-index", "--no-signature", f"{base}..{head}"),
-            "the patch cannot be written",
-        )
-        return done.stdout
+        done = self.run_git("format-patch", "--stdout", "--full-index", "--no-signature", f"{base}..{head}")
+        return checked(done, "the patch cannot be written").stdout
 
     def export_tree(self, tree: str, folder: Path, *, links: bool = True) -> None:
         """Write all files of a tree into a folder; without `links`, a symbolic link becomes a file with its target's name."""

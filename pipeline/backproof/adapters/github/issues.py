@@ -32,7 +32,6 @@ class Issue(GitHubRecord):
     body: str | None = None
     state: str = "open"
     html_url: str = ""
-    created_at: str = ""
     labels: tuple[_Label, ...] = ()
     pull: _PullPart | None = Field(default=None, alias="pull_request")
 

@@ -5,9 +5,12 @@ from __future__ import annotations
 import hashlib
 import re
 from dataclasses import dataclass
+from typing import Annotated
 from urllib.parse import parse_qs, quote, urlencode
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import AliasPath, Field
+
+from backproof.adapters.github.pulls import GitHubRecord
 
 _MARKER = re.compile(r"\A<!-- backproof:1 ([A-Za-z0-9=&%._~/+]{1,2000}) -->\n")
 """Only at the very start: there, nothing that came from outside can stand."""
@@ -59,19 +62,13 @@ class MarkedComment:
     edited: bool
 
 
-class _User(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="ignore")
-    login: str
-
-
-class _Comment(BaseModel):
+class _Comment(GitHubRecord):
     """The fields of a comment that are read; a deleted account leaves no user."""
 
-    model_config = ConfigDict(frozen=True, extra="ignore")
     id: int
     html_url: str
     body: str | None = None
-    user: _User | None = None
+    login: Annotated[str, Field(validation_alias=AliasPath("user", "login"))] = ""
 
 
 def hash_text(text: str) -> str:
@@ -92,7 +89,7 @@ def read_marker(comment: object) -> MarkedComment | None:
     return MarkedComment(
         id=read.id,
         url=read.html_url,
-        login=read.user.login if read.user else "",
+        login=read.login,
         key=(fields["kit"], fields["branch"], fields["device"]),
         started=fields["started"],
         fingerprint=fields["body"],

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import base64
 import re
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 from urllib.parse import quote
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import AliasPath, BaseModel, ConfigDict, Field
 
 from backproof.adapters.github import references
 from backproof.adapters.github.failure import RefusedError, translated_errors
@@ -16,6 +16,8 @@ from backproof.core.errors import PlanError
 if TYPE_CHECKING:
     from backproof.adapters.github.client import GitHubClient
 
+GHOST = "ghost"
+"""GitHub's own name for the author whose account was deleted: the answer has none."""
 _COMMITS = 250
 _DETAILS = 40
 _FILES = 3000
@@ -28,10 +30,6 @@ class GitHubRecord(BaseModel):
     """The fields of an answer that are read; GitHub adds others at any time."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
-
-
-class User(GitHubRecord):
-    login: str
 
 
 class _Ref(GitHubRecord):
@@ -48,12 +46,10 @@ class PullRequest(GitHubRecord):
     state: str
     locked: bool = False
     merged: bool = False
-    merged_at: str | None = None
     merge_commit_sha: str | None = None
     html_url: str
     head: _Ref
     base: _Ref
-    user: User | None = None
 
     @property
     def text(self) -> str:
@@ -74,10 +70,6 @@ class ChangedFile(GitHubRecord):
     previous_filename: str | None = None
 
 
-class _Message(GitHubRecord):
-    message: str
-
-
 class _Parent(GitHubRecord):
     sha: str
 
@@ -86,13 +78,13 @@ class Commit(GitHubRecord):
     """One commit of a pull request; `files` only where they were asked for."""
 
     sha: str
-    commit: _Message
+    message: Annotated[str, Field(validation_alias=AliasPath("commit", "message"))]
     parents: tuple[_Parent, ...] = ()
     files: tuple[ChangedFile, ...] = ()
 
     @property
     def subject(self) -> str:
-        return self.commit.message.split("\n", 1)[0].strip()
+        return self.message.split("\n", 1)[0].strip()
 
 
 class Review(GitHubRecord):
@@ -101,7 +93,7 @@ class Review(GitHubRecord):
     body: str | None = None
     state: str = ""
     html_url: str = ""
-    user: User | None = None
+    author: Annotated[str, Field(validation_alias=AliasPath("user", "login"))] = GHOST
 
 
 class CheckRun(GitHubRecord):
@@ -114,8 +106,7 @@ class CheckRun(GitHubRecord):
 
 
 class _Branch(GitHubRecord):
-    name: str
-    commit: _Parent
+    tip: Annotated[str, Field(validation_alias=AliasPath("commit", "sha"))]
 
 
 class _File(GitHubRecord):
@@ -181,7 +172,7 @@ def list_check_runs(client: GitHubClient, repo: str, sha: str) -> tuple[CheckRun
 
 def get_branch_tip(client: GitHubClient, repo: str, name: str) -> str:
     what = f"{repo}: the branch {name} cannot be read"
-    return client.get_record(what, f"/repos/{repo}/branches/{quote(name, safe='')}", _Branch).commit.sha
+    return client.get_record(what, f"/repos/{repo}/branches/{quote(name, safe='')}", _Branch).tip
 
 
 def get_default_branch(client: GitHubClient, repo: str) -> str:

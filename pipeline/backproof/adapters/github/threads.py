@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated
 
-from pydantic import Field
+from pydantic import AliasPath, Field
 
 from backproof.adapters.github.failure import translated_errors
-from backproof.adapters.github.pulls import GitHubRecord, User
+from backproof.adapters.github.pulls import GHOST, GitHubRecord
 
 if TYPE_CHECKING:
     from backproof.adapters.github.client import GitHubClient
@@ -20,12 +20,8 @@ query ($owner: String!, $name: String!, $number: Int!, $after: String) {
       reviewThreads(first: 50, after: $after) {
         pageInfo { hasNextPage endCursor }
         nodes {
-          id isResolved isOutdated path line startLine originalLine originalStartLine
-          resolvedBy { login }
-          comments(first: 50) {
-            nodes { body url author { login } originalCommit { oid } }
-            pageInfo { hasNextPage }
-          }
+          isResolved path line originalLine originalStartLine
+          comments(first: 1) { nodes { body url author { login } originalCommit { oid } } }
         }
       }
     }
@@ -34,67 +30,37 @@ query ($owner: String!, $name: String!, $number: Int!, $after: String) {
 """
 
 
-class _Oid(GitHubRecord):
-    oid: str
-
-
-class ThreadComment(GitHubRecord):
-    """One comment of a thread."""
-
-    body: str
-    url: str
-    author: User | None = None
-    original_commit: _Oid | None = Field(default=None, alias="originalCommit")
-
-
-class _Page(GitHubRecord):
-    more: bool = Field(alias="hasNextPage")
-    end: str | None = Field(default=None, alias="endCursor")
-
-
-class _Comments(GitHubRecord):
-    nodes: tuple[ThreadComment, ...]
+_FIRST = ("comments", "nodes", 0)
 
 
 class ReviewThread(GitHubRecord):
-    """One thread on lines of a file; lines are None where the diff has moved on."""
+    """One thread on lines of a file, with its first comment; lines are None where the diff has moved on."""
 
-    id: str
     resolved: Annotated[bool, Field(alias="isResolved")]
-    outdated: Annotated[bool, Field(alias="isOutdated")]
     path: str
     line: int | None = None
-    original_line: int | None = Field(default=None, alias="originalLine")
-    original_start: int | None = Field(default=None, alias="originalStartLine")
-    comments: _Comments
-
-    @property
-    def first(self) -> ThreadComment | None:
-        return self.comments.nodes[0] if self.comments.nodes else None
-
-
-class _Threads(GitHubRecord):
-    nodes: tuple[ReviewThread, ...]
-    page: _Page = Field(alias="pageInfo")
+    original_line: Annotated[int | None, Field(alias="originalLine")] = None
+    original_start: Annotated[int | None, Field(alias="originalStartLine")] = None
+    body: Annotated[str, Field(validation_alias=AliasPath(*_FIRST, "body"))] = ""
+    url: Annotated[str, Field(validation_alias=AliasPath(*_FIRST, "url"))] = ""
+    author: Annotated[str, Field(validation_alias=AliasPath(*_FIRST, "author", "login"))] = GHOST
+    original_commit: Annotated[str, Field(validation_alias=AliasPath(*_FIRST, "originalCommit", "oid"))] = ""
 
 
-class _Pull(GitHubRecord):
-    threads: _Threads = Field(alias="reviewThreads")
+_THREADS = ("repository", "pullRequest", "reviewThreads")
 
 
-class _Repository(GitHubRecord):
-    pull: _Pull | None = Field(alias="pullRequest")
-
-
-class _Data(GitHubRecord):
-    repository: _Repository | None
+class _Page(GitHubRecord):
+    nodes: Annotated[tuple[ReviewThread, ...], Field(validation_alias=AliasPath(*_THREADS, "nodes"))]
+    more: Annotated[bool, Field(validation_alias=AliasPath(*_THREADS, "pageInfo", "hasNextPage"))]
+    end: Annotated[str | None, Field(validation_alias=AliasPath(*_THREADS, "pageInfo", "endCursor"))]
 
 
 def list_review_threads(client: GitHubClient, repo: str, number: int) -> tuple[ReviewThread, ...]:
     """Return all threads, a thousand at most.
 
     Raises:
-        RefusedError: GitHub refused; without a token it always does for GraphQL.
+        RefusedError: GitHub refused (without a token it always does for GraphQL), or has no such pull request.
     """
     what = f"{repo}#{number}: its review threads cannot be read"
     owner, _, name = repo.partition("/")
@@ -103,12 +69,9 @@ def list_review_threads(client: GitHubClient, repo: str, number: int) -> tuple[R
     for _ in range(_PAGES):
         data = client.query(what, QUERY, {"owner": owner, "name": name, "number": number, "after": after})
         with translated_errors(what):
-            answer = _Data.model_validate(data)
-        if answer.repository is None or answer.repository.pull is None:
-            break
-        listing = answer.repository.pull.threads
-        threads += listing.nodes
-        after = listing.page.end
-        if not listing.page.more or after is None:
+            page = _Page.model_validate(data)
+        threads += page.nodes
+        after = page.end if page.more else None
+        if after is None:
             break
     return tuple(threads)

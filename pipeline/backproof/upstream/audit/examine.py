@@ -102,13 +102,14 @@ def _read_requests(client: GitHubClient, subject: Subject, head: str, limits: li
     found = [
         _examine_request(files, subject, thread, wish, head=head)
         for thread in _read_threads(client, subject, limits)
-        for wish in parse_wishes(thread.first.body if thread.first else "")
+        for wish in parse_wishes(thread.body)
     ]
     for review in pulls.list_reviews(client, subject.repo, subject.pull):
         if review.state == "CHANGES_REQUESTED":
-            author = review.user.login if review.user else "ghost"
             wishes = parse_wishes(review.body or "")[:1]
-            found += [ReviewRequest(url=review.html_url, author=author, quote=wish.prose[:_QUOTE]) for wish in wishes]
+            found += [
+                ReviewRequest(url=review.html_url, author=review.author, quote=wish.prose[:_QUOTE]) for wish in wishes
+            ]
     return tuple(found)
 
 
@@ -123,11 +124,10 @@ def _read_threads(client: GitHubClient, subject: Subject, limits: list[str]) -> 
 
 
 def _examine_request(files: _Files, subject: Subject, thread: ReviewThread, wish: Wish, *, head: str) -> ReviewRequest:
-    comment = thread.comments.nodes[0]
-    before = files.read(thread.path, comment.original_commit.oid) if comment.original_commit else None
+    before = files.read(thread.path, thread.original_commit) if thread.original_commit else None
     request = ReviewRequest(
-        url=comment.url,
-        author=comment.author.login if comment.author else "ghost",
+        url=thread.url,
+        author=thread.author,
         path=thread.path,
         lines=_describe_lines(thread),
         resolved=thread.resolved,

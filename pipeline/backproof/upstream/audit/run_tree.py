@@ -19,10 +19,11 @@ def open_tree(ledger: Ledger, run: Run, registry: Registry) -> Callable[[str], s
     """Read files of the whole backport, by path, from the run's own object store; None for a path it lacks."""
     loaded = loaded_run.load_run(ledger, run, registry)
     head = loaded.fixup.head if loaded.fixup else (loaded.pick.head if loaded.pick else "")
-    store = Store.open(ledger.store)
+    store = Store(ledger.store)
+    tree = store.objects.read_commit(head).tree if head else None
 
     def read_blob(path: str) -> str | None:
-        done = store.run_git("cat-file", "blob", f"{head}:{path}")
-        return done.text if done.code == 0 else None
+        content = store.objects.read_file(tree, path) if tree else None
+        return None if content is None else content.decode("utf-8", "replace")
 
     return read_blob
