@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from backproof.adapters.git import Entry, Source, Store
-from backproof.history import conflict_hunks
+from backproof.history.conflict_hunks import count_conflicts, find_hunks
 from backproof.history.picks import Picker
 from backproof.records.picks import PickOutcome
 from hypothesis import HealthCheck, given, settings
@@ -55,9 +55,7 @@ def test_a_simulated_pick_is_the_real_one(shared: Repository, base: str, ours: s
         with Picker(store) as picker:
             pick = picker.pick(fix, picker.read_tree(release))
             if pick.outcome is PickOutcome.CONFLICT:
-                text = picker.objects.read_file(str(pick.marked), "f")
-                assert text is not None
-                assert conflict_hunks.parse_hunks(text, *pick.labels)
+                assert len(find_hunks(picker, pick.conflicts[0])) == count_conflicts(picker, pick)
     assert pick.tree == expected
 
 

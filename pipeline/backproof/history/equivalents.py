@@ -41,8 +41,7 @@ _LONG_TITLE = 35
 class Equivalent:
     """The commit that brought a change to the branch, and the reason to think so."""
 
-    commit: str
-    subject: str
+    commit: CommitInfo
     how: str
 
 
@@ -126,7 +125,7 @@ class Equivalents:
         return read_pull_number(self._commits[sha])
 
     def _make_equivalent(self, sha: str, how: str) -> Equivalent:
-        return Equivalent(commit=sha, subject=self._commits[sha].subject, how=how)
+        return Equivalent(commit=self._commits[sha], how=how)
 
     def _find_by_patch(self, change: CommitInfo) -> Equivalent | None:
         """Compare patches; equal ones change equal paths, so that few commits need their patch computed."""

@@ -181,7 +181,7 @@ def _find_evidence(fix: _Fix, branch: _Branch) -> str:
     if fix.commit.sha in branch.has:
         return "the commit itself"
     match = branch.equivalents.find(fix.commit, deep=fix.faulty is not None)
-    return f"{match.how}: {match.commit[:12]} {match.subject}" if match else ""
+    return f"{match.how}: {match.commit.sha[:12]} {match.commit.subject}" if match else ""
 
 
 def _has_commit(branch: _Branch, commit: CommitInfo) -> bool:

@@ -6,7 +6,6 @@ Paths and messages pass as bytes that need not be UTF-8; records are separated b
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from backproof.adapters.git.command import checked
@@ -21,14 +20,6 @@ _FIELDS = ("%H", "%T", "%P", "%an <%ae>", "%B")
 _BLAMED = re.compile(rb"^(\^?[0-9a-f]{40}) (\d+) (\d+)(?: \d+)?$")
 _MARKED = re.compile(r"\x01[0-9a-f]{40}")
 _HUNK = re.compile(r"^@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@", re.MULTILINE)
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Hunk:
-    """A difference of two versions of a file: first line and count of each side (a count of 0: behind that line)."""
-
-    old: tuple[int, int]
-    new: tuple[int, int]
 
 
 def read_log(store: Store, *revs: str, paths: Sequence[str] = (), options: Sequence[str] = ()) -> list[CommitInfo]:
@@ -102,14 +93,19 @@ def read_patch_ids(store: Store, shas: Sequence[str]) -> dict[str, str]:
     return {commit: patch for patch, commit in (line.split() for line in done.text.splitlines())}
 
 
-def diff_blobs(store: Store, old: str, new: str) -> list[Hunk]:
-    """Return the differences of two blobs."""
-    done = store.run_git("diff", "--unified=0", "--text", "--no-ext-diff", "--no-textconv", old, new)
-    text = checked(done, "two files cannot be compared").stdout.decode("latin-1")
-    return [
-        Hunk(old=(int(a), int(b or 1)), new=(int(c), int(d or 1)))
-        for a, b, c, d in (match.groups() for match in _HUNK.finditer(text))
-    ]
+def diff_blobs(store: Store, old: str, new: str) -> list[tuple[tuple[int, int], tuple[int, int]]]:
+    """Return the differences of two blobs as a merge sees them: where the lines of each side begin and end, from 0."""
+    options = ("--unified=0", "--histogram", "--no-indent-heuristic", "--text", "--no-ext-diff", "--no-textconv")
+    text = checked(store.run_git("diff", *options, old, new), "two files cannot be compared").text
+    sides = [(match.groups()[:2], match.groups()[2:]) for match in _HUNK.finditer(text)]
+    return [(_read_span(*before), _read_span(*after)) for before, after in sides]
+
+
+def _read_span(first: str, count: str | None) -> tuple[int, int]:
+    """Return the span of one side of a hunk; one of no lines stands behind the line that it names."""
+    lines = int(count or 1)
+    start = int(first) - (1 if lines else 0)
+    return start, start + lines
 
 
 def render_range_diff(store: Store, original: str, landed: str) -> str:
