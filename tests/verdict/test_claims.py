@@ -22,7 +22,7 @@ from backproof.records.proof import Claim, InstalledFile
 from backproof.verdict.claims.complete import judge_complete
 from backproof.verdict.claims.lines import ChangedLines, changed_lines
 from backproof.verdict.claims.loaded import Wanted, judge_loaded
-from backproof.verdict.claims.reached import LineReach, ReachRecord, Seen, Subject, compute_reach, judge_reached
+from backproof.verdict.claims.reached import LineReach, ReachRecord, Subject, compute_reach, judge_reached
 
 RELEASE, PATCHED, OTHER = "1122334455667788" * 4, "0123456789abcdef" * 4, "fedcba9876543210" * 4
 EVIDENCE = (Evidence(path="verify/found.json", sha256="e" * 64, claim="what was found", command="look"),)
@@ -239,8 +239,8 @@ OF_KERNEL = b"def kernel(x):\n    y = x\n    return y\n"
 
 def _ways(*launches: Launch, executed: tuple[int, ...] = ()) -> str:
     """One letter per line with code (1, 3, 4, 5, 7, 8): executed, launched, not reached."""
-    seen = Seen()
-    seen.add_result(CheckResult(schema=2, nonce="n", reached={"/site/k.py": executed}, launches=launches))
+    seen: list[CheckResult] = []
+    seen.append(CheckResult(schema=2, nonce="n", reached={"/site/k.py": executed}, launches=launches))
     subject = Subject(path="k.py", installed="/site/k.py", before=None, after=KERNEL)
     found = compute_reach([subject], seen, checks=("c",), same_python=True)
     assert [each.line for each in found.lines] == [1, 3, 4, 5, 7, 8]
@@ -262,9 +262,9 @@ def test_a_launch_stands_for_the_lines_of_its_source_and_for_no_other() -> None:
 
 
 def test_every_line_has_its_way_and_every_file_its_place_in_the_record() -> None:
-    seen = Seen()
-    seen.add_result(CheckResult(schema=2, nonce="n", reached={"/site/a.py": (1,), "/site/b.py": (2,)}))
-    seen.add_result(CheckResult(schema=2, nonce="n", reached={"/site/a.py": (3,)}))
+    seen: list[CheckResult] = []
+    seen.append(CheckResult(schema=2, nonce="n", reached={"/site/a.py": (1,), "/site/b.py": (2,)}))
+    seen.append(CheckResult(schema=2, nonce="n", reached={"/site/a.py": (3,)}))
     after = b"a = 1\nb = 2\nc = 3\n"
     subjects = [
         Subject(path="src/a.py", installed="/site/a.py", before=b"b = 2\n", after=after),
@@ -288,8 +288,8 @@ def test_every_line_has_its_way_and_every_file_its_place_in_the_record() -> None
 
 def test_under_another_python_a_case_that_did_not_match_stays_unreached() -> None:
     """One line of a statement stands for the others of it; the lines of another case are no lines of it."""
-    seen = Seen()
-    seen.add_result(CheckResult(schema=2, nonce="n", reached={"/site/m.py": (1, 2, 3, 4)}))
+    seen: list[CheckResult] = []
+    seen.append(CheckResult(schema=2, nonce="n", reached={"/site/m.py": (1, 2, 3, 4)}))
     subject = Subject(path="m.py", installed="/site/m.py", before=None, after=MATCHED)
     found = compute_reach([subject], seen, checks=("c",), same_python=False)
     assert {each.line: each.way for each in found.lines if each.way != "executed"} == {
@@ -516,7 +516,7 @@ AHEAD = f"{SHADOW} (from PYTHONPATH /first) stands before the patched file on sy
         pytest.param(
             _module(_copy(cached=_cached("unchecked-hash"))),
             PATCHED,
-            (_note("/site/c.pyc is never compared with its source; it is equal now"),),
+            (_note("/site/c.pyc is never compared with its source; it is equal now", SAID_OF),),
             id="compiled and never compared",
         ),
         pytest.param(_module(_copy(cached=_cached("timestamp"))), PATCHED, (), id="compiled from the same"),

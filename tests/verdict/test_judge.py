@@ -8,7 +8,7 @@ import pytest
 from backproof.core.model import Arm, Evidence, Outcome
 from backproof.devices.check_result import CheckResult, Fault, Loaded, Raised, TestResult
 from backproof.kit.plan import Check, Expected
-from backproof.records.proof import Case
+from backproof.records.proof import Case, Verdict
 from backproof.verdict import judge
 from backproof.verdict.endings import classify_ending
 
@@ -199,7 +199,7 @@ def test_the_sentence_of_each_verdict(expected: Expected, arm: Arm, found: Check
     assert case(expected, arm, found).sentence == sentence
 
 
-WORST_FIRST: tuple[judge.Verdict, ...] = ("failed", "error", "not-discriminating", "not-reproduced", "unexpected")
+WORST_FIRST: tuple[Verdict, ...] = ("failed", "error", "not-discriminating", "not-reproduced", "unexpected")
 
 
 @pytest.mark.parametrize("index", range(len(WORST_FIRST)))

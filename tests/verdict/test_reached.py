@@ -8,7 +8,7 @@ import pytest
 from backproof.core.model import Outcome
 from backproof.devices.check_result import CheckResult, Launch
 from backproof.verdict.claims.lines import changed_lines
-from backproof.verdict.claims.reached import Seen, Subject, compute_reach, judge_reached
+from backproof.verdict.claims.reached import Subject, compute_reach, judge_reached
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -55,13 +55,13 @@ def _launch(first: int = 5, last: int = 7, text: bytes = AFTER, *, file: str = F
     return Launch(kernel="k", file=file, first_line=first, last_line=last, source_sha256=digest, count=count)
 
 
-def _seen(*lines: int, launches: tuple[Launch, ...] = ()) -> Seen:
-    seen = Seen()
-    seen.add_result(CheckResult(schema=2, nonce="", reached={FILE: lines}, launches=launches))
+def _seen(*lines: int, launches: tuple[Launch, ...] = ()) -> list[CheckResult]:
+    seen: list[CheckResult] = []
+    seen.append(CheckResult(schema=2, nonce="", reached={FILE: lines}, launches=launches))
     return seen
 
 
-def _outcome(seen: Seen, *, same_python: bool = True) -> tuple[Outcome, str]:
+def _outcome(seen: list[CheckResult], *, same_python: bool = True) -> tuple[Outcome, str]:
     found = judge_reached(compute_reach([SUBJECT], seen, checks=("works",), same_python=same_python), evidence=())
     return found.outcome, found.sentence
 
@@ -114,33 +114,33 @@ def test_another_python_may_report_another_line_of_the_statement() -> None:
 
 
 def test_lines_of_another_file_do_not_count() -> None:
-    seen = Seen()
-    seen.add_result(CheckResult(schema=2, nonce="", reached={"/other/mod.py": (6, 7, 13, 14, 15, 17)}))
+    seen: list[CheckResult] = []
+    seen.append(CheckResult(schema=2, nonce="", reached={"/other/mod.py": (6, 7, 13, 14, 15, 17)}))
     assert _outcome(seen)[0] is Outcome.FAIL
 
 
 def test_two_checks_together_reach_all() -> None:
     seen = _seen(6, 7)
-    seen.add_result(CheckResult(schema=2, nonce="", reached={FILE: (13, 14, 15, 17)}))
+    seen.append(CheckResult(schema=2, nonce="", reached={FILE: (13, 14, 15, 17)}))
     assert _outcome(seen)[0] is Outcome.PASS
 
 
 def test_a_new_file_has_all_its_lines_changed() -> None:
     subject = Subject(path="p.py", installed="/p.py", before=None, after=b"A = 1\n")
-    found = judge_reached(compute_reach([subject], Seen(), checks=("works",), same_python=True), evidence=())
+    found = judge_reached(compute_reach([subject], [], checks=("works",), same_python=True), evidence=())
     assert found.findings[0].where == "p.py:1"
 
 
 def test_nothing_to_reach_is_no_pass() -> None:
     subject = Subject(path="p.py", installed="/p.py", before=b"A = 1\nB = 2\n", after=b"A = 1\n")
-    found = judge_reached(compute_reach([subject], Seen(), checks=("works",), same_python=True), evidence=())
+    found = judge_reached(compute_reach([subject], [], checks=("works",), same_python=True), evidence=())
     assert found.outcome is Outcome.INCONCLUSIVE
     assert found.findings[0].where == "p.py"
 
 
 def test_a_file_that_our_python_cannot_read_is_an_error() -> None:
     subject = Subject(path="p.py", installed="/p.py", before=b"", after=b"def f(:\n")
-    found = judge_reached(compute_reach([subject], Seen(), checks=("works",), same_python=True), evidence=())
+    found = judge_reached(compute_reach([subject], [], checks=("works",), same_python=True), evidence=())
     assert found.outcome is Outcome.ERROR
     assert "p.py" in found.sentence
 

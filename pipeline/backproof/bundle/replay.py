@@ -14,7 +14,7 @@ from backproof.devices import DEVICES
 from backproof.kit.plan import Plan
 from backproof.records.proof import Run
 from backproof.report import render
-from backproof.rundir.loaded_run import LoadedRun, before_report, patch_paths, record_paths
+from backproof.rundir.loaded_run import record_paths
 from backproof.stages import REGISTRY
 from backproof.verdict import run_verdict
 
@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 
     from backproof.bundle.manifest import Manifest
     from backproof.core.model import Evidence
+    from backproof.rundir.loaded_run import LoadedRun
 
 R = TypeVar("R", bound=Record)
-_PATCH_LIMIT = 200_000
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -46,6 +46,22 @@ class ReplayedRun:
         return replace(self.loaded, run=self.recorded).evidence
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _BundledRun:
+    """The files of a run as a bundle has them; one holds when it was as recorded before anything was taken out of it."""
+
+    files: Mapping[str, bytes]
+    originals: Mapping[str, str | None]
+    place: str = ""
+
+    def read_bytes(self, path: str, limit: int = -1) -> bytes:
+        data = self.files[f"{RUN}{path}"]
+        return data if limit < 0 else data[:limit]
+
+    def holds(self, evidence: Evidence) -> bool:
+        return self.originals.get(f"{RUN}{evidence.path}") == evidence.sha256
+
+
 def replay_run(manifest: Manifest, files: Mapping[str, bytes]) -> ReplayedRun:
     """Read the records of a bundle and judge the run again.
 
@@ -53,27 +69,12 @@ def replay_run(manifest: Manifest, files: Mapping[str, bytes]) -> ReplayedRun:
         InvalidBundleError: a record cannot be read.
     """
     recorded = read_record(files, f"{RUN}run.json", Run)
-    originals = {entry.path.removeprefix(RUN): entry.original_sha256 for entry in manifest.files}
-    bare = LoadedRun(run=recorded, registry=REGISTRY)
-    altered = _find_altered(bare, originals)
-    records = {
-        kind: read_record(files, f"{RUN}{path}", kind)
-        for kind, path in record_paths(REGISTRY).items()
-        if path not in altered and bare.find_file(path)
-    }
-    loaded = LoadedRun(run=before_report(recorded, REGISTRY), registry=REGISTRY, records=records)
-    # Evidence of claims and cases is only known once their records are read.
-    altered = _find_altered(loaded, originals)
-    path = patch_paths(REGISTRY)[0]
-    patch = "" if path in altered or not bare.find_file(path) else files[f"{RUN}{path}"].decode("utf-8", "replace")
-    loaded = replace(loaded, altered=altered, patch=patch[:_PATCH_LIMIT])
-    run = run_verdict.as_left(recorded, run_verdict.judge_run(loaded))
-    return ReplayedRun(loaded=replace(loaded, run=run), plan=read_record(files, PLAN, Plan), recorded=recorded)
-
-
-def _find_altered(run: LoadedRun, originals: Mapping[str, str | None]) -> frozenset[str]:
-    """Return the evidence whose file was not as recorded when the bundle was made."""
-    return frozenset(item.path for item in run.evidence if originals.get(item.path) != item.sha256)
+    originals = {entry.path: entry.original_sha256 for entry in manifest.files}
+    loaded = run_verdict.judge_again(_BundledRun(files=files, originals=originals), recorded, REGISTRY)
+    for kind, path in record_paths(REGISTRY).items():
+        if loaded.find_file(path) and path not in loaded.altered:
+            read_record(files, f"{RUN}{path}", kind)
+    return ReplayedRun(loaded=loaded, plan=read_record(files, PLAN, Plan), recorded=recorded)
 
 
 def read_record(files: Mapping[str, bytes], name: str, kind: type[R]) -> R:

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import Final
+
+from pydantic import ValidationError
+
+from backproof.core.model import Record
 
 # vllm/v1/metrics/loggers.py prints it; the name of the cache is the platform's, and versions put other parts in between.
 _LINE: Final = re.compile(
@@ -14,8 +17,7 @@ _LINE: Final = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EngineStatistics:
+class EngineStatistics(Record):
     """One line. Throughput is in tokens per second, the cache's usage in percent; None is what the line leaves out."""
 
     prompt: float
@@ -31,15 +33,7 @@ def parse_statistics(line: str) -> EngineStatistics | None:
     match = _LINE.search(line) if "throughput" in line else None
     if match is None:
         return None
-    parts = match.groupdict()
     try:
-        return EngineStatistics(
-            prompt=float(parts["prompt"]),
-            generation=float(parts["generation"]),
-            running=int(parts["running"]),
-            waiting=int(parts["waiting"]),
-            preemptions=int(parts["preemptions"]) if parts["preemptions"] else None,
-            cache=float(parts["cache"]) if parts["cache"] else None,
-        )
-    except ValueError:  # digits and dots that make no number: another program's line
+        return EngineStatistics.model_validate(match.groupdict())
+    except ValidationError:  # digits and dots that make no number: another program's line
         return None

@@ -12,6 +12,8 @@ from pydantic import Field
 from backproof.core.model import Arm, Evidence, Finding, Outcome, Record, Sha256, ShownPath
 from backproof.records.picks import ConflictRecord, PickOutcome  # noqa: TC001 - pydantic reads the types
 
+Verdict = Literal["as-expected", "not-discriminating", "not-reproduced", "unexpected", "failed", "error"]
+"""What a case on one arm is, beside what the plan expects of it."""
 PATCH_FILE = "backport.mbox"
 """The whole backport in mail format, beside fixup.json."""
 UPSTREAM_FILE = "upstream.mbox"
@@ -135,7 +137,7 @@ class Case(Record):
     role: Literal["proof", "guard", "limit"]
     expected: str
     observed: str
-    verdict: Literal["as-expected", "not-discriminating", "not-reproduced", "unexpected", "failed", "error"]
+    verdict: Verdict
     sentence: str
     steps: int = 0
     steps_failed: int = 0

@@ -122,10 +122,19 @@ class Ledger:
         write_atomic(path, text.encode("utf-8", "backslashreplace"))
         return path
 
+    @property
+    def place(self) -> str:
+        return str(self.folder)
+
+    def read_bytes(self, path: str, limit: int = -1) -> bytes:
+        """Return a file of this run, or its first bytes."""
+        with (self.folder / path).open("rb") as stream:
+            return stream.read(limit)
+
     def read_record(self, relative: str, kind: type[R]) -> R | None:
         """A record of this run; None when it is absent or of another version (it is then made again)."""
         try:
-            return kind.model_validate_json((self.folder / relative).read_bytes())
+            return kind.model_validate_json(self.read_bytes(relative))
         except (OSError, ValidationError):
             return None
 
@@ -146,9 +155,13 @@ class Ledger:
         return self.register_evidence(self.folder / relative, claim=claim, command=command)
 
     def holds(self, evidence: Evidence) -> bool:
-        """Whether the file is still there with the hash that was recorded."""
+        """Whether the file is still there, in this folder, with its hash: run.json may come from another machine."""
         path = self.folder / evidence.path
-        return path.is_file() and sha256_of(path) == evidence.sha256
+        try:
+            inside = path.resolve().is_relative_to(self.folder.resolve())
+            return inside and path.is_file() and sha256_of(path) == evidence.sha256
+        except (OSError, ValueError):
+            return False
 
     def log_event(self, kind: str, **facts: Any) -> None:
         """Append one line to events.jsonl; a line cut by a kill or a full disk is only that line."""

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 _DEEPEST = 3
 _MOST = 5000
+_FACTS = {"id", "kit", "started", "ended", "outcome", "level", "sentence"}
 
 
 class RunRow(Record):
@@ -60,15 +61,5 @@ def _read_row(folder: Path, top: Path) -> RunRow:
     found = Ledger(folder).load_run()
     if found is None:
         return RunRow(folder=name, sentence="run.json is of another version, or cut")
-    return RunRow(
-        folder=name,
-        id=found.id,
-        kit=found.kit,
-        branch=found.settings.branch,
-        device=found.settings.device,
-        started=found.started,
-        ended=found.ended,
-        outcome=found.outcome,
-        level=found.level,
-        sentence=found.sentence,
-    )
+    facts = found.model_dump(include=_FACTS)
+    return RunRow(folder=name, branch=found.settings.branch, device=found.settings.device, **facts)

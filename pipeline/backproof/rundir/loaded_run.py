@@ -6,7 +6,9 @@ The verdict and every report are made from this and from nothing else.
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
+
+from pydantic import ValidationError
 
 from backproof.core.errors import PlanError
 from backproof.core.model import Record, StageRole
@@ -45,6 +47,37 @@ _PATCH_LIMIT = 200_000
 _LARGEST = 32 * 1024 * 1024
 
 
+class RunFiles(Protocol):
+    """The files of a run, wherever they are: a run folder, a bundle."""
+
+    @property
+    def place(self) -> str:
+        """Where they are, for a reader; a bundle has no place of its own."""
+        ...
+
+    def read_bytes(self, path: str, limit: int = -1) -> bytes:
+        """Return a file, or its first bytes.
+
+        Raises:
+            OSError: it cannot be read.
+        """
+        ...
+
+    def holds(self, evidence: Evidence) -> bool:
+        """Return whether the file is there as its stage registered it."""
+        ...
+
+
+class _RecordOf(Generic[R]):
+    """The record of a run that has this model; None where it does not hold."""
+
+    def __init__(self, kind: type[R]) -> None:
+        self._kind = kind
+
+    def __get__(self, run: LoadedRun, owner: type[LoadedRun]) -> R | None:
+        return run.find_record(self._kind)
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class LoadedRun:
     """One run with the records that hold and the paths that do not.
@@ -63,54 +96,23 @@ class LoadedRun:
     upstream: str = ""
     folder: str = ""
 
+    pick = _RecordOf(PickRecord)
+    fixup = _RecordOf(FixupRecord)
+    install = _RecordOf(InstallRecord)
+    verify = _RecordOf(VerifyRecord)
+    validate = _RecordOf(ValidateRecord)
+    inventory = _RecordOf(DeviceInventory)
+    audit = _RecordOf(AuditRecord)
+    triage = _RecordOf(TriageResult)
+    serve = _RecordOf(ServeRecord)
+    experiment = _RecordOf(ExperimentsRecord)
+    upstream_tests = _RecordOf(UpstreamRecord)
+    doctor = _RecordOf(DoctorRecord)
+
     def find_record(self, kind: type[R]) -> R | None:
         """Return the record of this model, if it holds."""
         record = self.records.get(kind)
         return record if isinstance(record, kind) else None
-
-    @property
-    def pick(self) -> PickRecord | None:
-        return self.find_record(PickRecord)
-
-    @property
-    def fixup(self) -> FixupRecord | None:
-        return self.find_record(FixupRecord)
-
-    @property
-    def install(self) -> InstallRecord | None:
-        return self.find_record(InstallRecord)
-
-    @property
-    def verify(self) -> VerifyRecord | None:
-        return self.find_record(VerifyRecord)
-
-    @property
-    def validate(self) -> ValidateRecord | None:
-        return self.find_record(ValidateRecord)
-
-    @property
-    def inventory(self) -> DeviceInventory | None:
-        return self.find_record(DeviceInventory)
-
-    @property
-    def audit(self) -> AuditRecord | None:
-        return self.find_record(AuditRecord)
-
-    @property
-    def triage(self) -> TriageResult | None:
-        return self.find_record(TriageResult)
-
-    @property
-    def serve(self) -> ServeRecord | None:
-        return self.find_record(ServeRecord)
-
-    @property
-    def upstream_tests(self) -> UpstreamRecord | None:
-        return self.find_record(UpstreamRecord)
-
-    @property
-    def doctor(self) -> DoctorRecord | None:
-        return self.find_record(DoctorRecord)
 
     @property
     def stages(self) -> tuple[StageResult, ...]:
@@ -123,10 +125,6 @@ class LoadedRun:
     @property
     def cases(self) -> tuple[Case, ...]:
         return self.validate.cases if self.validate else ()
-
-    @property
-    def experiment(self) -> ExperimentsRecord | None:
-        return self.find_record(ExperimentsRecord)
 
     @property
     def experiments(self) -> tuple[ExperimentRecord, ...]:
@@ -219,22 +217,14 @@ def require_run(ledger: Ledger) -> Run:
     return run
 
 
-def load_run(ledger: Ledger, run: Run, registry: Registry) -> LoadedRun:
-    """Read back what the folder of a run shows now. A record only counts as registered, unaltered evidence."""
-    bare = LoadedRun(run=run, registry=registry)
-    records: dict[type[Record], Record] = {}
-    for kind, path in record_paths(registry).items():
-        if _is_registered(ledger, bare, path) and (record := ledger.read_record(path, kind)) is not None:
-            records[kind] = record
-    loaded = replace(bare, records=records)
-    patch, upstream = (_read_patch(ledger, bare, path) for path in patch_paths(registry))
-    return replace(
-        loaded,
-        altered=frozenset(item.path for item in loaded.evidence if not _is_unaltered(ledger, item)),
-        patch=patch,
-        upstream=upstream,
-        folder=str(ledger.folder),
-    )
+def load_run(files: RunFiles, run: Run, registry: Registry) -> LoadedRun:
+    """Read back what the files of a run show now. A record only counts as registered, unaltered evidence."""
+    bare = LoadedRun(run=run, registry=registry, folder=files.place)
+    records = {kind: _read_record(files, bare, path, kind) for kind, path in record_paths(registry).items()}
+    loaded = replace(bare, records={kind: record for kind, record in records.items() if record is not None})
+    patch, upstream = (_read_patch(files, bare, path) for path in patch_paths(registry))
+    altered = frozenset(item.path for item in loaded.evidence if not files.holds(item))
+    return replace(loaded, altered=altered, patch=patch, upstream=upstream)
 
 
 def before_report(run: Run, registry: Registry) -> Run:
@@ -243,22 +233,21 @@ def before_report(run: Run, registry: Registry) -> Run:
     return run.model_copy(update={"stages": kept})
 
 
-def _is_registered(ledger: Ledger, bare: LoadedRun, path: str) -> bool:
+def _is_registered(files: RunFiles, bare: LoadedRun, path: str) -> bool:
     listed = bare.find_file(path)
-    return bool(listed) and all(_is_unaltered(ledger, item) for item in listed)
+    return bool(listed) and all(map(files.holds, listed))
 
 
-def _is_unaltered(ledger: Ledger, evidence: Evidence) -> bool:
-    """As the ledger's, and the path must not lead out of the run folder: run.json may come from another machine."""
+def _read_record(files: RunFiles, bare: LoadedRun, path: str, kind: type[Record]) -> Record | None:
+    """None as well for a record of another version: its stage makes it again."""
+    if not _is_registered(files, bare, path):
+        return None
     try:
-        inside = (ledger.folder / evidence.path).resolve().is_relative_to(ledger.folder.resolve())
-        return inside and ledger.holds(evidence)
-    except (OSError, ValueError):
-        return False
+        return kind.model_validate_json(files.read_bytes(path))
+    except (OSError, ValidationError):
+        return None
 
 
-def _read_patch(ledger: Ledger, bare: LoadedRun, path: str) -> str:
-    if not _is_registered(ledger, bare, path):
-        return ""
-    with (ledger.folder / path).open("rb") as stream:
-        return stream.read(_PATCH_LIMIT).decode("utf-8", "replace")
+def _read_patch(files: RunFiles, bare: LoadedRun, path: str) -> str:
+    registered = _is_registered(files, bare, path)
+    return files.read_bytes(path, _PATCH_LIMIT).decode("utf-8", "replace") if registered else ""

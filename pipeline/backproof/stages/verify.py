@@ -18,7 +18,7 @@ from backproof.records.proof import Claim, FixupRecord, InstallRecord, PickRecor
 from backproof.verdict import judge
 from backproof.verdict.claims.complete import judge_complete
 from backproof.verdict.claims.loaded import Wanted, judge_loaded
-from backproof.verdict.claims.reached import Seen, Subject, compute_reach, judge_reached
+from backproof.verdict.claims.reached import Subject, compute_reach, judge_reached
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -129,7 +129,7 @@ def _claim_reached(ctx: Context, the_patch: Patch, record: InstallRecord, *, may
         return Claim(
             name="reached", sentence="not tried: the code in the target is not the patch", outcome=Outcome.ABORTED
         )
-    seen = Seen()
+    results: list[CheckResult] = []
     evidence: list[Evidence] = []
     for name in ctx.plan.verify.reach:
         check = next(item for item in ctx.plan.check if item.id == name)
@@ -140,8 +140,8 @@ def _claim_reached(ctx: Context, the_patch: Patch, record: InstallRecord, *, may
         evidence.append(made)
         if strange := _not_usable(result, record):
             return _claim_error(ctx, f"check {name}: {strange}", "so it says nothing about the lines", tuple(evidence))
-        seen.add_result(result)
-    return _judge_reach(ctx, the_patch, record, seen, tuple(evidence))
+        results.append(result)
+    return _judge_reach(ctx, the_patch, record, results, tuple(evidence))
 
 
 def _trace_check(ctx: Context, record: InstallRecord, check: Check) -> tuple[CheckResult, Evidence]:
@@ -199,7 +199,7 @@ def _claim_error(ctx: Context, what: str, why: str, evidence: tuple[Evidence, ..
 
 
 def _judge_reach(
-    ctx: Context, the_patch: Patch, record: InstallRecord, seen: Seen, evidence: tuple[Evidence, ...]
+    ctx: Context, the_patch: Patch, record: InstallRecord, results: list[CheckResult], evidence: tuple[Evidence, ...]
 ) -> Claim:
     subjects = [
         Subject(
@@ -211,7 +211,7 @@ def _judge_reach(
         for file in the_patch.files
         if (after := file.content[record.arm]) is not None and file.installed.endswith(".py")
     ]
-    found = compute_reach(subjects, seen, checks=ctx.plan.verify.reach, same_python=_same_python(the_patch.facts))
+    found = compute_reach(subjects, results, checks=ctx.plan.verify.reach, same_python=_same_python(the_patch.facts))
     claim = "each changed line of code, and how it was reached"
     made = ctx.ledger.write_evidence(f"{NAME}/reached.json", found, claim=claim, command=_verify_command(ctx))
     return judge_reached(found, evidence=(made, *evidence))

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from backproof.core.model import Arm, Outcome
-from backproof.records.proof import Case
+from backproof.records.proof import Case, Verdict
 from backproof.verdict.endings import classify_ending, describe_error
 
 if TYPE_CHECKING:
@@ -17,15 +17,20 @@ if TYPE_CHECKING:
     from backproof.devices.check_result import CheckResult, Loaded, TestResult
     from backproof.kit.plan import Check, Expected
 
-Verdict = Literal["as-expected", "not-discriminating", "not-reproduced", "unexpected", "failed", "error"]
-
+_FORMS: dict[Verdict, str] = {
+    "failed": "showed {observed} where it must pass",
+    "error": "could not be told: {why}",
+    "not-discriminating": "passes without the fix, so it proves nothing",
+    "not-reproduced": "showed {observed} and not the fault {wanted}: not reproduced",
+    "unexpected": "showed {observed} where the plan expects {wanted}",
+    "as-expected": "{observed}, as the plan expects",
+}
+"""What is said of each verdict, the worst first."""
 OUTCOMES: dict[Verdict, Outcome] = {
-    "as-expected": Outcome.PASS,
-    "not-discriminating": Outcome.INCONCLUSIVE,
-    "not-reproduced": Outcome.INCONCLUSIVE,
-    "unexpected": Outcome.INCONCLUSIVE,
+    **dict.fromkeys(_FORMS, Outcome.INCONCLUSIVE),
     "failed": Outcome.FAIL,
     "error": Outcome.ERROR,
+    "as-expected": Outcome.PASS,
 }
 
 
@@ -142,31 +147,17 @@ def outcome(cases: Sequence[Case]) -> tuple[Outcome, str]:
     proofs = [entry for entry in cases if entry.role == "proof"]
     if not proofs:
         return Outcome.INCONCLUSIVE, "the plan has no proof for this device: guards alone show nothing"
-    groups: dict[Verdict, list[Case]] = {}
-    for item in cases:
-        groups.setdefault(item.verdict, []).append(item)
-    order: tuple[Verdict, ...] = ("failed", "error", "not-discriminating", "not-reproduced", "unexpected")
-    for verdict in order:
-        if verdict in groups:
-            first = groups[verdict][0]
-            return OUTCOMES[
-                verdict
-            ], f"{len(groups[verdict])} of {len(cases)} cases {verdict.replace('-', ' ')}: {first.sentence}"
+    for verdict in _FORMS:
+        alike = [item.sentence for item in cases if item.verdict == verdict]
+        if alike and verdict != "as-expected":
+            counted = f"{len(alike)} of {len(cases)} cases {verdict.replace('-', ' ')}"
+            return OUTCOMES[verdict], f"{counted}: {alike[0]}"
     return Outcome.PASS, f"all {len(cases)} cases as the plan expects, {len(proofs)} of them proofs"
 
 
 def _sentence(subject: Subject, observed: str, verdict: Verdict, why: str) -> str:
-    name = f"{subject.check.id} under {subject.model} on {subject.arm}"
-    wanted = subject.expected.for_arm(subject.arm)
-    said: dict[Verdict, str] = {
-        "as-expected": f"{observed}, as the plan expects",
-        "not-discriminating": "passes without the fix, so it proves nothing",
-        "not-reproduced": f"showed {observed} and not the fault {wanted}: not reproduced",
-        "unexpected": f"showed {observed} where the plan expects {wanted}",
-        "failed": f"showed {observed} where it must pass",
-        "error": f"could not be told: {why}",
-    }
-    return f"{name}: {said[verdict]}"
+    form = _FORMS[verdict].format(observed=observed, wanted=subject.expected.for_arm(subject.arm), why=why)
+    return f"{subject.check.id} under {subject.model} on {subject.arm}: {form}"
 
 
 def _first(failed: Sequence[TestResult]) -> str:

@@ -7,6 +7,7 @@ pure.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from backproof.core.level import Level
@@ -21,7 +22,7 @@ from backproof.records.proof import (
     VerifyRecord,
 )
 from backproof.records.serving import ServeRecord
-from backproof.rundir.loaded_run import load_run
+from backproof.rundir.loaded_run import before_report, load_run
 from backproof.rundir.subject import find_contradictions
 from backproof.verdict import judge, sentences
 
@@ -30,20 +31,27 @@ if TYPE_CHECKING:
 
     from backproof.core.model import Record
     from backproof.records.proof import Case, DeviceInventory, Run, StageResult
-    from backproof.rundir.ledger import Ledger
-    from backproof.rundir.loaded_run import LoadedRun
+    from backproof.rundir.loaded_run import LoadedRun, RunFiles
     from backproof.rundir.registry import Registry
 
 UNFINISHED = "the command has not finished"
 
 
-def summarise_run(run: Run, ledger: Ledger, registry: Registry) -> Run:
-    """Return the run as run.json should have it: judged from what the folder shows now, with the reports that are there."""
-    loaded = load_run(ledger, run, registry)
+def summarise_run(run: Run, files: RunFiles, registry: Registry) -> Run:
+    """Return the run as run.json should have it: judged from what is there now, with the reports that are there."""
+    loaded = load_run(files, run, registry)
     report = loaded.find_record(ReportRecord)
-    names = report.files if report else ()
-    files = {name: name for name in names if loaded.find_file(name) and (ledger.folder / name).is_file()}
-    return judge_run(loaded).model_copy(update={"files": files})
+    names = {name: name for name in (report.files if report else ()) if loaded.is_intact(loaded.find_file(name))}
+    return judge_run(loaded).model_copy(update={"files": names})
+
+
+def judge_again(files: RunFiles, written: Run, registry: Registry) -> LoadedRun:
+    """Return a run judged from its evidence, whatever run.json says; a report is no evidence for itself.
+
+    A command that never ended left no verdict, however far it got.
+    """
+    loaded = load_run(files, before_report(written, registry), registry)
+    return replace(loaded, run=as_left(written, judge_run(loaded)))
 
 
 def mark_unfinished(run: Run) -> Run:

@@ -5,7 +5,7 @@ Level and outcome are computed again from what the folder shows; run.json is onl
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -61,13 +61,8 @@ def load_publishable(folder: Path, registry: Registry, kit: Path | None = None) 
     said = loaded_run.require_run(ledger)
     the_plan = load_plan(kit or Path(said.settings.kit), DEVICES)
     subject.must_be_of_kit(folder, said, the_plan.id)
-    told = loaded_run.load_run(ledger, loaded_run.before_report(said, registry), registry)
-    return Loaded(
-        ledger=ledger,
-        plan=the_plan,
-        story=replace(told, run=run_verdict.as_left(said, run_verdict.judge_run(told))),
-        said=said,
-    )
+    story = run_verdict.judge_again(ledger, said, registry)
+    return Loaded(ledger=ledger, plan=the_plan, story=story, said=said)
 
 
 def must_hold(loaded: Loaded) -> None:

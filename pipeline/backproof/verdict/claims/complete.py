@@ -26,11 +26,10 @@ def judge_complete(
         evidence: where `found` is written down.
     """
     findings = tuple(_describe_missing(file, found[file.path]) for file in files if found[file.path] != file.after)
-    outcome = Outcome.FAIL if findings else Outcome.PASS if files else Outcome.ERROR
     return Claim(
         name="complete",
         sentence=_write_sentence(files, findings),
-        outcome=outcome,
+        outcome=Outcome.FAIL if findings else Outcome.PASS if files else Outcome.ERROR,
         findings=findings,
         evidence=evidence,
     )
@@ -49,13 +48,12 @@ def _write_sentence(files: Sequence[InstalledFile], findings: tuple[Finding, ...
 
 def _describe_missing(file: InstalledFile, found: str | None) -> Finding:
     if found is None:
-        text = f"{file.installed} is missing"
+        text = "is missing"
     elif file.after is None:
-        text = f"{file.installed} is still there; the patch deletes it"
+        text = "is still there; the patch deletes it"
     elif found == file.before:
-        text = f"{file.installed} is still the release's own file, without the patch"
-    elif found == NOT_A_FILE:
-        text = f"{file.installed} is {NOT_A_FILE}"
+        text = "is still the release's own file, without the patch"
     else:
-        text = f"{file.installed} is neither the release's nor the patch's (SHA-256 {found[:12]})"
-    return Finding(severity="fail", text=text, where=file.path)
+        other = f"neither the release's nor the patch's (SHA-256 {found[:12]})"
+        text = f"is {found if found == NOT_A_FILE else other}"
+    return Finding(severity="fail", text=f"{file.installed} {text}", where=file.path)

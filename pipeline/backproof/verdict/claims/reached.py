@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from backproof.core.model import Evidence, Finding, Outcome, Record
@@ -47,25 +47,14 @@ class Subject:
     after: bytes
 
 
-@dataclass(kw_only=True, slots=True)
-class Seen:
-    """What the checks together executed and launched, by installed file."""
-
-    lines: dict[str, set[int]] = field(default_factory=dict)
-    launches: list[Launch] = field(default_factory=list)
-
-    def add_result(self, result: CheckResult) -> None:
-        for file, lines in result.reached.items():
-            self.lines.setdefault(file, set()).update(lines)
-        self.launches.extend(result.launches)
-
-
-def compute_reach(subjects: Iterable[Subject], seen: Seen, *, checks: Sequence[str], same_python: bool) -> ReachRecord:
+def compute_reach(
+    subjects: Iterable[Subject], results: Sequence[CheckResult], *, checks: Sequence[str], same_python: bool
+) -> ReachRecord:
     """How each changed line of code was reached.
 
     Args:
         subjects: the Python files of the patch.
-        seen: what the checks did.
+        results: what the checks executed and launched, together.
         checks: their ids.
         same_python: the target's Python reports lines as ours does; otherwise a line of the same statement counts.
     """
@@ -81,16 +70,17 @@ def compute_reach(subjects: Iterable[Subject], seen: Seen, *, checks: Sequence[s
             without_code.append(subject.path)
         for line in sorted(changed.executable):
             around = frozenset({line}) if same_python else changed.statement[line]
-            lines.append(LineReach(path=subject.path, line=line, way=_find_way(subject, line, around, seen)))
+            lines.append(LineReach(path=subject.path, line=line, way=_find_way(subject, line, around, results)))
     return ReachRecord(
         checks=tuple(checks), lines=tuple(lines), without_code=tuple(without_code), unreadable=tuple(unreadable)
     )
 
 
-def _find_way(subject: Subject, line: int, around: frozenset[int], seen: Seen) -> Way:
-    if around & seen.lines.get(subject.installed, set()):
+def _find_way(subject: Subject, line: int, around: frozenset[int], results: Sequence[CheckResult]) -> Way:
+    if any(around & set(result.reached.get(subject.installed, ())) for result in results):
         return "executed"
-    return "launched" if any(_is_launched(subject, line, launch) for launch in seen.launches) else "not reached"
+    launched = any(_is_launched(subject, line, launch) for result in results for launch in result.launches)
+    return "launched" if launched else "not reached"
 
 
 def _is_launched(subject: Subject, line: int, launch: Launch) -> bool:
@@ -103,36 +93,33 @@ def _is_launched(subject: Subject, line: int, launch: Launch) -> bool:
 
 def judge_reached(record: ReachRecord, *, evidence: tuple[Evidence, ...]) -> Claim:
     """FAIL names every changed line that no check reached; nothing to reach is no pass."""
-    ways = Counter(line.way for line in record.lines)
-    findings = [
-        Finding(severity="fail", text="changed, and not reached by the checks", where=f"{line.path}:{line.line}")
-        for line in record.lines
-        if line.way == "not reached"
+    missed = [f"{line.path}:{line.line}" for line in record.lines if line.way == "not reached"]
+    findings: list[tuple[Literal["note", "warning", "fail"], str, str]] = [
+        *(("fail", "changed, and not reached by the checks", where) for where in missed),
+        *(("warning", f"cannot be read by our Python: {item}", "") for item in record.unreadable),
+        *(("note", "the patch leaves no changed line with code there", where) for where in record.without_code),
     ]
-    findings += [
-        Finding(severity="warning", text=f"cannot be read by our Python: {item}") for item in record.unreadable
-    ]
-    findings += [
-        Finding(severity="note", text="the patch leaves no changed line with code there", where=item)
-        for item in record.without_code
-    ]
-    outcome, sentence = _judge_lines(record, ways)
-    return Claim(name="reached", sentence=sentence, outcome=outcome, findings=tuple(findings), evidence=evidence)
+    outcome, sentence = _judge_lines(record, missed)
+    return Claim(
+        name="reached",
+        sentence=sentence,
+        outcome=outcome,
+        findings=tuple(Finding(severity=severity, text=text, where=where) for severity, text, where in findings),
+        evidence=evidence,
+    )
 
 
-def _judge_lines(record: ReachRecord, ways: Counter[Way]) -> tuple[Outcome, str]:
+def _judge_lines(record: ReachRecord, missed: Sequence[str]) -> tuple[Outcome, str]:
     total, checks = len(record.lines), ", ".join(record.checks)
-    if ways["not reached"]:
-        missed = [f"{line.path}:{line.line}" for line in record.lines if line.way == "not reached"]
+    if missed:
         listed = ", ".join(missed[:8]) + (f" and {len(missed) - 8} more" if len(missed) > 8 else "")
-        return (
-            Outcome.FAIL,
-            f"{len(missed)} of {format_count(total, 'changed line')} of code {is_or_are(len(missed))} not reached by {checks}: {listed}",
-        )
+        counted = f"{len(missed)} of {format_count(total, 'changed line')} of code {is_or_are(len(missed))}"
+        return Outcome.FAIL, f"{counted} not reached by {checks}: {listed}"
     if record.unreadable:
         return Outcome.ERROR, f"the changed lines cannot be told: {record.unreadable[0]}"
     if not total:
         return Outcome.INCONCLUSIVE, "the patch changes no line of code that could be reached"
+    ways = Counter(line.way for line in record.lines)
     return Outcome.PASS, (
         f"{format_all(total, 'changed line')} of code {is_or_are(total)} reached by {checks}: {ways['executed']} executed, "
         f"{ways['launched']} in kernels launched from the same source"
