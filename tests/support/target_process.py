@@ -73,7 +73,6 @@ class Target:
             "carried": _carried(),
             "work": str(work),
             "result": str(work / "result.json"),
-            "case_limit": None,
         }
 
 

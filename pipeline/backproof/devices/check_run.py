@@ -138,7 +138,6 @@ def _build_request(environment: CheckEnvironment, job: CheckJob, files: _Request
         "carried": [str(link_packages(environment.work.parent))],
         "work": str(environment.work / f"{job.name}.work"),
         "result": str(files.result),
-        "case_limit": None,
     }
 
 

@@ -25,7 +25,7 @@ WORDS = DeviceWords(
     where="on a plain CPU, where nothing is emulated",
     expected_in="[check.expect.cpu]",
 )
-LIMITS = (
+LIMITS: tuple[str, ...] = (
     (
         "Checks ran on a plain CPU, in the target's own interpreter: without a memory model, an access out of bounds or a read "
         "of memory that was never written is seen only where it changes what a check compares."
@@ -36,9 +36,9 @@ PARALLEL = 1
 # What checks are forked from has imported torch and set Triton's mode: here the target must be as its users have it.
 FORKS = False
 OPERATOR_MODELS = False
-PACKAGES = ()
+PACKAGES: tuple[str, ...] = ()
 # It needs an interpreter with the release under test, which a runner of GitHub's has not.
-HOSTED_RUNNER = ()
+HOSTED_RUNNER: tuple[str, ...] = ()
 
 
 open_session = no_hardware.open_session

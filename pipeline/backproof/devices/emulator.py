@@ -22,7 +22,7 @@ WORDS = DeviceWords(
     where="under emulation on a CPU",
     expected_in="[emulator] with a model, and [check.expect.<model>]",
 )
-LIMITS = (
+LIMITS: tuple[str, ...] = (
     "A fault is raised at the launch that makes it; on a device it surfaces later, at a synchronisation.",
     "Streams, events and their order are not modelled: everything runs at once, one thing after another.",
     "Capturing a graph also executes it once; a device only records it.",
@@ -37,8 +37,8 @@ SESSION = "emulated"
 PARALLEL = min(4, os.cpu_count() or 1)
 FORKS = True
 OPERATOR_MODELS = True
-PACKAGES = ("torch==2.13.0", "numpy==2.4.6")
-HOSTED_RUNNER = ("ubuntu-24.04",)
+PACKAGES: tuple[str, ...] = ("torch==2.13.0", "numpy==2.4.6")
+HOSTED_RUNNER: tuple[str, ...] = ("ubuntu-24.04",)
 
 
 open_session = no_hardware.open_session

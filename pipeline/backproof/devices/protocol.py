@@ -67,61 +67,33 @@ class Session(Protocol):
 
 
 class Device(Protocol):
-    """A module of `backproof.devices`."""
+    """A module of `backproof.devices`.
 
-    @property
-    def NAME(self) -> str:  # noqa: N802 - a module's constant
-        ...
+    Attributes:
+        NAME: as `--device` and plans have it.
+        LEVEL: what a pass of the checks here reaches. From level 3 it takes an inventory, too, whose host and boot are those
+            of the results.
+        WORDS: what it is called.
+        LIMITS: what checks cannot show here, one sentence each; every report has them.
+        SESSION: the module of `target/backproof_target/sessions` that prepares the target's interpreter.
+        PARALLEL: the number of check processes that may run at once.
+        FORKS: True where checks may be forked from a process that has imported torch; no device's runtime survives that.
+            The session prepares no process that is forked.
+        OPERATOR_MODELS: True where a check runs once under each operator model of the kit.
+        PACKAGES: exactly pinned, what the target of a new kit needs for checks to run here.
+        HOSTED_RUNNER: labels of GitHub's own runner that has the device; none where only self-hosted runners have it.
+    """
 
-    @property
-    def LEVEL(self) -> Level:  # noqa: N802
-        """The level that a pass of the checks here reaches.
-
-        From level 3 it takes an inventory, too, whose host and boot are those of the results.
-        """
-        ...
-
-    @property
-    def WORDS(self) -> DeviceWords:  # noqa: N802
-        ...
-
-    @property
-    def LIMITS(self) -> tuple[str, ...]:  # noqa: N802
-        """What checks cannot show here, one sentence each; every report has them."""
-        ...
-
-    @property
-    def SESSION(self) -> str:  # noqa: N802
-        """The module of `target/backproof_target/sessions` that prepares the target's interpreter."""
-        ...
-
-    @property
-    def PARALLEL(self) -> int:  # noqa: N802
-        """The number of check processes that may run at once."""
-        ...
-
-    @property
-    def FORKS(self) -> bool:  # noqa: N802
-        """True where checks may be forked from a process that has imported torch; no device's runtime survives that.
-
-        The session prepares no process that is forked.
-        """
-        ...
-
-    @property
-    def OPERATOR_MODELS(self) -> bool:  # noqa: N802
-        """True where a check runs once under each operator model of the kit."""
-        ...
-
-    @property
-    def PACKAGES(self) -> tuple[str, ...]:  # noqa: N802
-        """Exactly pinned: what the target of a new kit needs for checks to run here."""
-        ...
-
-    @property
-    def HOSTED_RUNNER(self) -> tuple[str, ...]:  # noqa: N802
-        """Labels of GitHub's own runner that has the device; none where only self-hosted runners have it."""
-        ...
+    NAME: str
+    LEVEL: Level
+    WORDS: DeviceWords
+    LIMITS: tuple[str, ...]
+    SESSION: str
+    PARALLEL: int
+    FORKS: bool
+    OPERATOR_MODELS: bool
+    PACKAGES: tuple[str, ...]
+    HOSTED_RUNNER: tuple[str, ...]
 
     def describe(self, python: Path) -> dict[str, str]:
         """Return facts of the device for the report.

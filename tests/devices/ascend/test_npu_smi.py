@@ -1,4 +1,4 @@
-"""Tables and forms of npu-smi: other widths, missing fields, busy cards, a program that hangs."""
+"""Tables of npu-smi: other widths, missing fields, busy cards, a program that hangs."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from backproof.core.errors import DeviceError, ExitCode
-from backproof.devices.ascend import health, npu_smi, npu_smi_fields, table
+from backproof.devices.ascend import health, npu_smi, table
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -89,8 +89,6 @@ def test_missing_fields_are_none_and_lost_rows_are_told() -> None:
 def test_no_table_can_make_it_fail(text: str) -> None:
     for chip in table.parse_table(text).chips:
         assert chip.label
-    npu_smi_fields.parse_health(text)
-    npu_smi_fields.parse_mapping(text)
 
 
 @pytest.mark.parametrize("wide", [True, False])
@@ -101,26 +99,6 @@ def test_every_chip_of_both_widths_is_found(fake_host: FakeHost, wide: bool, per
     assert [chip.device for chip in parsed.chips] == list(range(8 * per_card))
     assert {chip.health for chip in parsed.chips} == {"OK"}
     assert parsed.stand_in
-
-
-def test_the_forms_give_health_per_chip_and_the_mapping(fake_host: FakeHost) -> None:
-    fake_host.set(health={"3.1": "Warning"})
-    answer = npu_smi.ask_tool("info", "-t", "health", "-i", "3")
-    assert npu_smi_fields.parse_health(answer.text) == {(3, 0): "OK", (3, 1): "Warning"}
-    rows = npu_smi_fields.parse_mapping(npu_smi.ask_tool("info", "-m").text)
-    assert [(row.npu, row.chip, row.physical) for row in rows[:3]] == [(0, 0, 0), (0, 1, 1), (1, 0, 2)]
-
-
-def test_an_older_form_opens_with_the_chip() -> None:
-    text = "NPU ID : 2\nChip ID : 0\nHealth : OK\nChip ID : 1\nHealth : Alarm\n"
-    assert npu_smi_fields.parse_health(text) == {(2, 0): "OK", (2, 1): "Alarm"}
-
-
-def test_a_management_chip_has_no_logical_number() -> None:
-    text = "NPU ID   Chip ID   Chip Logic ID   Chip Phy-ID   Chip Name\n0 2 - - Mcu\n1 0 4 5 Ascend 910\n"
-    first, second = npu_smi_fields.parse_mapping(text)
-    assert (first.logical, first.physical, first.name) == (None, None, "Mcu")
-    assert (second.logical, second.physical, second.name) == (4, 5, "Ascend 910")
 
 
 def test_a_hung_program_is_an_error_in_time(fake_host: FakeHost) -> None:

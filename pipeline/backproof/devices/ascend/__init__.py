@@ -20,7 +20,7 @@ LEVEL = Level.DEVICE
 WORDS = DeviceWords(
     level={"en": "device checks", "zh": "设备检查"}, where="on ascend", expected_in="[check.expect.ascend]"
 )
-LIMITS = (
+LIMITS: tuple[str, ...] = (
     "On a device uninitialised memory is whatever was there: that a row was never written can be missed.",
     "A fault is reported at a synchronisation: the operator that made it is in the device's log, not in this result.",
 )
@@ -28,8 +28,8 @@ SESSION = "npu"
 PARALLEL = 1
 FORKS = False
 OPERATOR_MODELS = False
-PACKAGES = ()
-HOSTED_RUNNER = ()
+PACKAGES: tuple[str, ...] = ()
+HOSTED_RUNNER: tuple[str, ...] = ()
 
 
 def describe(python: Path) -> dict[str, str]:

@@ -18,9 +18,8 @@ if TYPE_CHECKING:
 class CheckPlugin:
     """Collects what happened; ``opened`` makes a device that is present for one test."""
 
-    def __init__(self, opened: Callable[[], AbstractContextManager[Any]], *, case_limit: int | None) -> None:
+    def __init__(self, opened: Callable[[], AbstractContextManager[Any]]) -> None:
         self._opened = opened
-        self._case_limit = case_limit
         self._devices: dict[str, Any] = {}
         self.tests: dict[str, dict[str, Any]] = {}
         self.broken: list[str] = []
@@ -32,11 +31,6 @@ class CheckPlugin:
         with self._opened() as device:
             self._devices[request.node.nodeid] = device
             yield device
-
-    def pytest_collection_modifyitems(self, config: pytest.Config, items: list[pytest.Item]) -> None:
-        if self._case_limit is not None and len(items) > self._case_limit:
-            config.hook.pytest_deselected(items=items[self._case_limit :])
-            del items[self._case_limit :]
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
         if report.failed:

@@ -50,7 +50,6 @@ class Request:
     carried: tuple[str, ...]
     work: Path
     result: Path
-    case_limit: int | None = None
 
 
 def read_request(path: Path) -> Request:
@@ -79,7 +78,6 @@ def _parse_request(data: dict[str, Any]) -> Request:
         carried=tuple(data["carried"]),
         work=Path(data["work"]),
         result=Path(data["result"]),
-        case_limit=data.get("case_limit"),
     )
 
 

@@ -66,7 +66,7 @@ def _run_pytest(request: Request, answer: dict[str, Any], opened: Callable[[], A
         ) from missing
     from backproof_target.check_plugin import CheckPlugin
 
-    plugin = CheckPlugin(opened, case_limit=request.case_limit)
+    plugin = CheckPlugin(opened)
     try:
         code = pytest.main(_pytest_arguments(request), plugins=[plugin])
     finally:
