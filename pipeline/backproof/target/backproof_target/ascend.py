@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 import torch_npu  # noqa: F401 - it registers torch.npu
 
+from backproof_target.device import CapturedGraph, Device
 from backproof_target.faults import OUT_OF_RANGE, SECONDARY, Fault
 from backproof_target.launches import LaunchLog, bound_arguments
 
@@ -32,14 +33,8 @@ def present() -> bool:
     return bool(torch.npu.is_available()) and int(torch.npu.device_count()) > 0
 
 
-class Ascend:
+class Ascend(Device):
     """One test's view of the NPU."""
-
-    def __init__(self, kind: str) -> None:
-        self.kind = kind
-        self.faults: list[Fault] = []
-        self.observations: dict[str, Any] = {}
-        self.notes: list[dict[str, Any]] = []
 
     def put(self, tensor: Any) -> Any:
         """The storage is moved whole, so that a strided view keeps its gaps."""
@@ -54,18 +49,7 @@ class Ascend:
         copy = self.look(tensor)
         return copy if rows is None else copy[list(rows)]
 
-    def classify(self, tensor: Any) -> str:
-        if tensor.numel() == 0:
-            return "none"
-        host = tensor.detach().cpu()
-        if bool((host == 0).all()):
-            return "zero"
-        return "finite" if bool(torch.isfinite(host).all()) else "nan"
-
-    def observe(self, **facts: Any) -> None:
-        self.observations.update(facts)
-
-    def capture(self, function: Callable[[], Any]) -> _Graph:
+    def capture(self, function: Callable[[], Any]) -> CapturedGraph:
         """As the target project's tests do: once on a side stream, so that lazy set-up is not captured, then for real."""
         stream = torch.npu.Stream()
         with torch.npu.stream(stream):
@@ -75,7 +59,7 @@ class Ascend:
         graph = torch.npu.NPUGraph()
         with torch.npu.graph(graph):
             result = function()
-        return _Graph(graph, result)
+        return CapturedGraph(replay=graph.replay, result=result)
 
     def synchronize(self) -> None:
         try:
@@ -90,32 +74,11 @@ class Ascend:
         self.synchronize()
 
 
-class _Graph:
-    def __init__(self, graph: Any, result: Any) -> None:
-        self._graph = graph
-        self.result = result
-
-    def replay(self) -> None:
-        self._graph.replay()
-
-
 def _fault(text: str) -> Fault:
     kind = (
         SECONDARY if _first_fault else OUT_OF_RANGE if any(word in text for word in _OUT_OF_RANGE_WORDS) else "device"
     )
-    return Fault(
-        kind=kind,
-        task=0,
-        engine="host",
-        name="synchronize",
-        argument="",
-        row=None,
-        index=None,
-        owner="",
-        offset=None,
-        extent=None,
-        text=text[:2000],
-    )
+    return Fault(kind=kind, task=0, engine="host", name="synchronize", text=text[:2000])
 
 
 @contextmanager

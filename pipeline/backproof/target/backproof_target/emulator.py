@@ -9,9 +9,8 @@ from __future__ import annotations
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NoReturn
 
-import torch
-
 from backproof_target import poison
+from backproof_target.device import CapturedGraph, Device
 from backproof_target.faults import (
     OUT_OF_RANGE,
     SECONDARY,
@@ -23,24 +22,21 @@ from backproof_target.faults import (
     SilentFault,
     Unmodelled,
 )
-from backproof_target.graph import CapturedGraph, Tape, no_host_reads
+from backproof_target.graph import Tape, no_host_reads
 from backproof_target.memory import Memory, View
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
 
-class Emulator:
+class Emulator(Device):
     """Memory, faults and the task counter of one context."""
 
     def __init__(self, *, kind: str, model: str = "", options: dict[str, str] | None = None) -> None:
-        self.kind = kind
+        super().__init__(kind)
         self.model = model
         self.options = dict(options or {})
         self.memory = Memory()
-        self.faults: list[Fault] = []
-        self.observations: dict[str, Any] = {}
-        self.notes: list[dict[str, Any]] = []
         self.tape: Tape | None = None
         self.aborted: Fault | None = None
         self._task = 0
@@ -72,19 +68,9 @@ class Emulator:
 
     def classify(self, tensor: Any) -> str:
         """What a tensor holds, in one word: none, zero, poison, finite, nan or mixed."""
-        if tensor.numel() == 0:
-            return "none"
-        if bool(poison.where(tensor).all()):
-            return "poison"
-        if poison.any_in(tensor):
-            return "mixed"
-        if bool((tensor == 0).all()):
-            return "zero"
-        return "finite" if bool(torch.isfinite(tensor).all()) else "nan"
-
-    def observe(self, **facts: Any) -> None:
-        """Facts of this test for the report; they decide nothing."""
-        self.observations.update(facts)
+        if not poison.any_in(tensor):
+            return super().classify(tensor)
+        return "poison" if bool(poison.where(tensor).all()) else "mixed"
 
     def capture(self, function: Callable[[], Any]) -> CapturedGraph:
         """Record what ``function`` does to its tensors; replaying does it again without running Python."""
@@ -94,7 +80,7 @@ class Emulator:
                 result = function()
         finally:
             self.tape = None
-        return CapturedGraph(tape=tape, result=result)
+        return CapturedGraph(replay=tape.replay, result=result)
 
     def synchronize(self) -> None:
         self._alive("synchronize", "host")
@@ -188,19 +174,8 @@ class Emulator:
         if self.aborted is None:
             return
         first = self.aborted
-        secondary = Fault(
-            kind=SECONDARY,
-            task=self._task,
-            engine=engine,
-            name=name,
-            argument="",
-            row=None,
-            index=None,
-            owner="",
-            offset=None,
-            extent=None,
-            text=f"'{name}' refused, the context is aborted; the first fault is task {first.task}: {first.text}",
-        )
+        text = f"'{name}' refused, the context is aborted; the first fault is task {first.task}: {first.text}"
+        secondary = Fault(kind=SECONDARY, task=self._task, engine=engine, name=name, text=text)
         self.faults.append(secondary)
         raise ContextAborted(secondary)
 

@@ -28,13 +28,13 @@ class Fault:
     task: int
     engine: str
     name: str
-    argument: str
-    row: int | None
-    index: int | None
-    owner: str
-    offset: int | None
-    extent: int | None
     text: str
+    argument: str = ""
+    row: int | None = None
+    index: int | None = None
+    owner: str = ""
+    offset: int | None = None
+    extent: int | None = None
 
     def record(self) -> dict[str, Any]:
         return asdict(self)

@@ -68,16 +68,8 @@ class Tape:
         """Record a step that is opaque: a launch, or poisoning fresh memory."""
         self.steps.append(step)
 
-
-@dataclass
-class CapturedGraph:
-    """What a capture gave: replay it, then look at the same result tensors."""
-
-    tape: Tape
-    result: Any
-
     def replay(self) -> None:
-        for step in self.tape.steps:
+        for step in self.steps:
             step()
 
 

@@ -21,10 +21,18 @@ if TYPE_CHECKING:
 _HEADER = 16  # magic, flags, and date+size or hash: PEP 552
 
 
+def find_beyond(ours: Any, name: str, path: Any, target: Any) -> ModuleSpec | None:
+    """What the import system finds without finders of these classes: editable finders first come first, as always."""
+    for finder in sys.meta_path:
+        if isinstance(finder, ours) or not hasattr(finder, "find_spec"):
+            continue
+        if (spec := finder.find_spec(name, path, target)) is not None:
+            return spec
+    return None
+
+
 class LoaderWatch:
     """A finder that finds nothing of its own: it asks the others and watches the loader they give."""
-
-    ours = True
 
     def __init__(self, files: Iterable[Path]) -> None:
         self._files = {str(file.resolve()) for file in files}
@@ -34,13 +42,9 @@ class LoaderWatch:
         sys.meta_path.insert(0, self)
 
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
-        for finder in sys.meta_path:
-            if finder is self or not hasattr(finder, "find_spec"):
-                continue
-            if (spec := finder.find_spec(name, path, target)) is not None:
-                self._watch_module(spec)
-                return spec
-        return None
+        if spec := find_beyond(LoaderWatch, name, path, target):
+            self._watch_module(spec)
+        return spec
 
     def _watch_module(self, spec: ModuleSpec) -> None:
         loader: Any = spec.loader

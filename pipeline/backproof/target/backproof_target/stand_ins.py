@@ -11,12 +11,13 @@ loaders. A package whose ``__init__`` is itself under test is not made a skeleto
 from __future__ import annotations
 
 import sys
-from importlib.machinery import ModuleSpec, PathFinder
+from importlib.machinery import ModuleSpec
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from backproof_target.faults import Unmodelled
+from backproof_target.loaded import LoaderWatch, find_beyond
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -54,8 +55,6 @@ def _refuse_names(module: str) -> Callable[[str], Any]:
 class StandIns:
     """Finder of the modules that the kit lists, and of nothing else below their top-level packages."""
 
-    ours = True
-
     def __init__(self, modules: Mapping[str, Mapping[str, Any]]) -> None:
         self._modules = modules
         self._tops = {name.split(".", 1)[0] for name in modules}
@@ -73,20 +72,8 @@ class StandIns:
         return ModuleSpec(name, maker, origin="stand-in", is_package=inner)
 
 
-class _Nothing:
-    """Loader of a skeleton: the package's own ``__init__`` is left alone."""
-
-    def create_module(self, spec: ModuleSpec) -> ModuleType | None:  # noqa: ARG002 - protocol
-        return None
-
-    def exec_module(self, module: ModuleType) -> None:
-        module.__doc__ = "A skeleton: the package's own __init__ was not run."
-
-
 class Skeletons:
     """Finder that keeps the packages of the listed projects from running their ``__init__``."""
-
-    ours = True
 
     def __init__(self, projects: Sequence[str], files: Iterable[Path]) -> None:
         self._projects = frozenset(projects)
@@ -95,24 +82,15 @@ class Skeletons:
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
         if name.split(".", 1)[0] not in self._projects:
             return None
-        found = self._find_real(name, path, target)
+        found = find_beyond((LoaderWatch, StandIns, Skeletons), name, path, target)
         if found is None or found.submodule_search_locations is None:
             return None
         if found.origin and str(Path(found.origin).resolve()) in self._files:
             return None
-        nothing: Any = _Nothing()
-        spec = ModuleSpec(name, nothing, origin="skeleton", is_package=True)
+        # No loader, as for a namespace package: the import system has nothing to run.
+        spec = ModuleSpec(name, None, origin="skeleton", is_package=True)
         spec.submodule_search_locations = list(found.submodule_search_locations)
         return spec
-
-    def _find_real(self, name: str, path: Any, target: Any) -> ModuleSpec | None:
-        """What the import system would find without us: editable finders first come first, as always."""
-        for finder in sys.meta_path:
-            if getattr(finder, "ours", False) or not hasattr(finder, "find_spec"):
-                continue
-            if (spec := finder.find_spec(name, path, target)) is not None:
-                return spec
-        return PathFinder.find_spec(name, path, target)
 
 
 def install(modules: Mapping[str, Mapping[str, Any]], projects: Sequence[str], files: Iterable[Path]) -> None:

@@ -5,12 +5,13 @@ Standard library only: a target without torch must not get it, and one with torc
 
 from __future__ import annotations
 
-from contextlib import contextmanager
-from functools import partial
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
+from backproof_target.device import Device
+
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
     from contextlib import AbstractContextManager
 
     from backproof_target.launches import LaunchLog
@@ -18,30 +19,9 @@ if TYPE_CHECKING:
     from backproof_target.request import Request
 
 
-class PlainDevice:
-    """One test's observations; there is no memory of a device to watch, so there are no faults."""
-
-    def __init__(self, kind: str) -> None:
-        self.kind = kind
-        self.faults: list[Any] = []
-        self.observations: dict[str, Any] = {}
-
-    def observe(self, **facts: Any) -> None:
-        """Add facts of this test to the report."""
-        self.observations.update(facts)
-
-    def verdict(self) -> None:
-        """Judge nothing beyond what the test itself compares."""
-
-
 def prepare(
     request: Request, answer: dict[str, Any], log: LaunchLog, reach: Reach
-) -> Callable[[], AbstractContextManager[PlainDevice]]:
+) -> Callable[[], AbstractContextManager[Device]]:
     """Leave the interpreter as the target's users have it."""
     del answer, log, reach
-    return partial(_open, request.device)
-
-
-@contextmanager
-def _open(kind: str) -> Iterator[PlainDevice]:
-    yield PlainDevice(kind)
+    return lambda: nullcontext(Device(request.device))
