@@ -7,7 +7,6 @@ target may print what it likes). Request on stdin: {"launch": "script" | "module
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import os
 import platform
@@ -17,17 +16,6 @@ from pathlib import Path
 from typing import Any
 
 HERE = Path(__file__).resolve().parent
-
-
-def sibling(name: str) -> Any:
-    """Another file of the probe, whatever sys.path says (PYTHONSAFEPATH leaves our folder out)."""
-    spec = importlib.util.spec_from_file_location("_backproof_" + name, str(HERE / (name + ".py")))
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module
-    spec.loader.exec_module(module)
-    return module
 
 
 def as_the_service(launch: str) -> None:
@@ -58,17 +46,18 @@ def interpreter() -> dict[str, Any]:
 
 def print_probe() -> None:
     marker = sys.argv[1]
-    sibling("probe_cache")
-    sibling("probe_reasons")
-    search, distributions = sibling("probe_search"), sibling("probe_distributions")
+    sys.path.insert(0, str(HERE))  # PYTHONSAFEPATH leaves our folder out; as_the_service takes it off again
+    import probe_distributions
+    import probe_search
+
     request = json.loads(sys.stdin.read())
     launch = request["launch"]
     as_the_service(launch)
     facts = {
         "interpreter": interpreter(),
-        "path": [search.entry(item, launch) for item in sys.path],
-        "distributions": distributions.facts(request["distribution"]),
-        "modules": [search.module(name, path, launch) for name, path in request["modules"].items()],
+        "path": [probe_search.entry(item, launch) for item in sys.path],
+        "distributions": probe_distributions.list_records(request["distribution"]),
+        "modules": [probe_search.module(name, path, launch) for name, path in request["modules"].items()],
     }
     # Not sys.stdout: the target's start-up code may have put something else there.
     os.write(1, ("\n" + marker + json.dumps(facts) + "\n").encode("ascii"))

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 
-def facts(name: str) -> list[dict[str, Any]]:
+def list_records(name: str) -> list[dict[str, Any]]:
     wanted = _normal_name(name)
     found, seen = [], set()
     for distribution in importlib.metadata.distributions():

@@ -9,8 +9,8 @@ import os
 import sys
 from typing import TYPE_CHECKING, Any
 
-import _backproof_probe_cache as cache  # type: ignore[import-not-found]
-import _backproof_probe_reasons as reasons  # type: ignore[import-not-found]
+import probe_cache as cache
+import probe_reasons as reasons
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -43,20 +43,32 @@ def module(name: str, path: str, launch: str) -> dict[str, Any]:
 
 def _resolve_module(name: str, problems: list[str]) -> tuple[Spec | None, Any]:
     """The spec that an import would get, and its finder: the specs of the parents stand for the parents."""
+    finders: list[Any] = []
+
+    def find(part: str, search: list[str] | None) -> Spec | None:
+        spec, finder = _first_finder(part, search, problems)
+        finders.append(finder)
+        if spec is not None and part != name:
+            _warn_of_parent(spec, problems)
+        return spec
+
+    spec = _follow_parts(name, find)
+    return spec, finders[-1] if spec is not None else None
+
+
+def _follow_parts(name: str, find: Find) -> Spec | None:
+    """Find each parent in the folders of the one before it, then the module."""
     search: list[str] | None = None
-    spec, finder = None, None
+    spec = None
     parts = name.split(".")
     for count in range(1, len(parts) + 1):
-        spec, finder = _first_finder(".".join(parts[:count]), search, problems)
+        spec = find(".".join(parts[:count]), search)
         if spec is None:
-            return None, None
-        if count < len(parts):
-            _warn_of_moved_path(spec, problems)
-            search = _search_locations(spec)
-            if search is None:
-                problems.append(f"{spec.name} is no package: {spec.origin}")
-                return None, None
-    return spec, finder
+            return None
+        search = None if spec.submodule_search_locations is None else list(spec.submodule_search_locations)
+        if search is None and count < len(parts):
+            return None
+    return spec
 
 
 def _first_finder(name: str, search: list[str] | None, problems: list[str]) -> tuple[Spec | None, Any]:
@@ -72,18 +84,13 @@ def _first_finder(name: str, search: list[str] | None, problems: list[str]) -> t
     return None, None
 
 
-def _search_locations(spec: Spec) -> list[str] | None:
-    found = spec.submodule_search_locations
-    if found is None:
-        return None
-    return list(found)
-
-
-def _warn_of_moved_path(spec: Spec, problems: list[str]) -> None:
+def _warn_of_parent(spec: Spec, problems: list[str]) -> None:
     """A package that changes its own __path__ sends its submodules elsewhere; only an import would tell where."""
     source = _read_data(spec)
     if b"__path__" in source and _names_path(source):
         problems.append(f"{spec.origin} uses its own __path__: once imported, its submodules can come from elsewhere")
+    if spec.submodule_search_locations is None:
+        problems.append(f"{spec.name} is no package: {spec.origin}")
 
 
 def _names_path(source: bytes) -> bool:
@@ -114,20 +121,10 @@ def alone(name: str, place: str) -> Spec | None:
 
 
 def _finder_chain(name: str, find: Find) -> Spec | None:
-    search: list[str] | None = None
-    spec = None
-    parts = name.split(".")
-    for count in range(1, len(parts) + 1):
-        part = ".".join(parts[:count])
-        try:
-            spec = find(part, search) or (_in_folders(part, search) if search else None)
-        except Exception:  # noqa: BLE001 - told already where the winner is looked for
-            return None
-        if spec is None:
-            return None
-        search = _search_locations(spec)
-        if search is None and count < len(parts):
-            return None
+    try:
+        spec = _follow_parts(name, lambda part, search: find(part, search) or (search and _in_folders(part, search)))
+    except Exception:  # noqa: BLE001 - told already where the winner is looked for
+        return None
     return spec if spec is not None and spec.loader is not None and spec.origin else None
 
 
@@ -162,7 +159,7 @@ def _describe_copy(name: str, spec: Spec, finder: Any, launch: str) -> dict[str,
     kind, detail, place = _give_reason(name, spec, finder, launch)
     return {
         "origin": spec.origin or "",
-        "sha256": hashlib.sha256(data).hexdigest() if data or _is_empty_file(spec) else "",
+        "sha256": hashlib.sha256(data).hexdigest() if data or os.path.isfile(spec.origin or "") else "",  # noqa: PTH113 - an empty file; the origin is whatever a finder says
         "loader": reasons.label(spec.loader),
         "entry": place,
         "kind": kind,
@@ -197,7 +194,3 @@ def _read_data(spec: Spec) -> bytes:
         return bytes(spec.loader.get_data(spec.origin))  # type: ignore[union-attr]
     except Exception:  # noqa: BLE001 - built-in, namespace, or a loader of the target: there is no file to read
         return b""
-
-
-def _is_empty_file(spec: Spec) -> bool:
-    return bool(spec.origin) and os.path.isfile(str(spec.origin))  # noqa: PTH113 - the origin is whatever a finder says

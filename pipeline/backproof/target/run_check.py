@@ -21,18 +21,13 @@ def _own_folder_last() -> None:
 def run_request(arguments: list[str]) -> int:
     sys.dont_write_bytecode = True  # the target's folders stay as they were
     _own_folder_last()
-    from backproof_target.batch import die_with_caller
+    from backproof_target.caller import die_with_caller
     from backproof_target.request import RequestError
 
     die_with_caller()
+    run = _run_several if arguments[0] == "--batch" else _run_one
     try:
-        if len(arguments) == 2 and arguments[0] == "--batch":
-            _run_several(Path(arguments[1]))
-        elif len(arguments) == 1:
-            _run_one(Path(arguments[0]))
-        else:
-            print("usage: run_check.py REQUEST.json | --batch BATCH.json", file=sys.stderr)
-            return 3
+        run(Path(arguments[-1]))
     except RequestError as refused:
         print(refused, file=sys.stderr)
         return 3

@@ -6,17 +6,15 @@ repository's package folder is not on the path: the installed target is what is 
 
 from __future__ import annotations
 
-import contextlib
-import ctypes
 import hashlib
 import json
 import os
-import signal
 import sys
 from pathlib import Path
 from typing import Any
 
-from backproof_target.raised import describe_raised  # the script's own folder is taken off the path later
+from backproof_target.caller import die_with_caller  # the script's own folder is taken off the path later
+from backproof_target.raised import describe_raised
 
 
 class Events:
@@ -63,12 +61,6 @@ class Events:
             if file in self.watched and file not in self.seen:
                 self.seen.add(file)
                 self.put(event="loaded", file=file, sha256=hashlib.sha256(Path(file).read_bytes()).hexdigest())
-
-
-def die_with_caller() -> None:
-    """Whoever asked is gone: nobody will read the result, and a device must not stay busy (prctl(2), Linux only)."""
-    with contextlib.suppress(OSError, AttributeError):
-        ctypes.CDLL(None).prctl(1, signal.SIGKILL, 0, 0, 0)
 
 
 def run_tests(arguments: list[str]) -> int:

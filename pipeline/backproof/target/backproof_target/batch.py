@@ -7,7 +7,6 @@ target's files, the kit's operators and the stand-ins are loaded in the child, s
 from __future__ import annotations
 
 import contextlib
-import ctypes
 import json
 import os
 import signal
@@ -18,12 +17,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from backproof_target import result
+from backproof_target.caller import die_with_caller
 from backproof_target.request import Request, RequestError, read_request
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-_PR_SET_PDEATHSIG = 1
 _LOOK = 0.02  # seconds between two looks at the children
 
 
@@ -71,12 +70,6 @@ def _import_what_all_share(jobs: Sequence[Job]) -> None:
     for name in ("torch", "triton", "triton.language", "pytest", "_pytest.assertion", "_pytest.python"):
         with contextlib.suppress(ImportError):  # the child says what is missing, in its result
             __import__(name)
-
-
-def die_with_caller() -> None:
-    """Whoever asked is gone: nobody will read the result, and a device must not stay busy (prctl(2), Linux only)."""
-    with contextlib.suppress(OSError, AttributeError):
-        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
 
 
 def _start_job(job: Job) -> int:

@@ -83,12 +83,8 @@ def _new_entry(nodeid: str) -> dict[str, Any]:
         "nodeid": nodeid,
         "outcome": None,
         "seconds": 0.0,
-        "message": "",
-        "detail": "",
         "phase": "setup",
-        "raised": [],
         "faults": [],
-        "observations": {},
     }
 
 

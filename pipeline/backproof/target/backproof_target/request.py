@@ -47,7 +47,7 @@ class Request:
     operators: Operators | None
     files: tuple[Path, ...]
     cover: bool
-    carried: tuple[str, ...]
+    carried: list[str]
     work: Path
     result: Path
 
@@ -55,33 +55,20 @@ class Request:
 def read_request(path: Path) -> Request:
     """Read REQUEST.json; every fault of it is one RequestError."""
     try:
-        return _parse_request(json.loads(path.read_text(encoding="utf-8")))
-    except RequestError:
-        raise
+        return _parse_request(**json.loads(path.read_text(encoding="utf-8")))
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise RequestError(f"{path}: {type(error).__name__}: {error}") from error
 
 
-def _parse_request(data: dict[str, Any]) -> Request:
-    if data["schema"] != SCHEMA:
-        raise RequestError(f"schema {data['schema']!r} is not {SCHEMA}: both sides must be of one version")
-    check = data["check"]
+def _parse_request(
+    *, schema: int, check: dict[str, Any], operators: dict[str, Any] | None, work: str, result: str, **facts: Any
+) -> Request:
+    if schema != SCHEMA:
+        raise ValueError(f"schema {schema!r} is not {SCHEMA}: both sides must be of one version")
     return Request(
-        nonce=data["nonce"],
-        arm=data["arm"],
-        device=data["device"],
-        session=data["session"],
-        check=Check(id=check["id"], file=Path(check["file"]), select=check.get("select")),
-        operators=_parse_operators(data["operators"]),
-        files=tuple(Path(name) for name in data["files"]),
-        cover=bool(data["cover"]),
-        carried=tuple(data["carried"]),
-        work=Path(data["work"]),
-        result=Path(data["result"]),
+        check=Check(**{**check, "file": Path(check["file"])}),
+        operators=Operators(**{**operators, "file": Path(operators["file"])}) if operators else None,
+        work=Path(work),
+        result=Path(result),
+        **{**facts, "files": tuple(map(Path, facts["files"]))},
     )
-
-
-def _parse_operators(data: dict[str, Any] | None) -> Operators | None:
-    if data is None:
-        return None
-    return Operators(file=Path(data["file"]), model=data["model"], options=dict(data.get("options", {})))

@@ -54,14 +54,8 @@ def blank_result(request: Request) -> dict[str, Any]:
         "schema": SCHEMA,
         "nonce": request.nonce,
         "versions": {"python": platform.python_version()},
-        "loaded": [],
         "tests": [],
-        "faults": {},
-        "launches": [],
-        "reached": {},
         "limits": [],
-        "model": {},
-        "pytest_exit": None,
         "error": {"what": "did-not-finish", "trace": "the process ended before it could write its result"},
     }
 

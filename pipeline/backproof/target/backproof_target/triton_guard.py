@@ -46,6 +46,15 @@ _CARRIES = (
 )
 
 
+# Builder operations that move memory: what they do, and where among their arguments pointers and mask stand.
+_ACCESSES = {
+    "create_masked_load": ("loads", 0, 1),
+    "create_masked_store": ("stores", 0, 2),
+    "create_atomic_cas": ("exchanges", 0, None),
+    "create_atomic_rmw": ("updates", 1, 3),
+}
+
+
 def _list_views(handle: Any) -> tuple[View, ...]:
     views: tuple[View, ...] = getattr(handle, "attr", {}).get(_KEY, ())
     return views
@@ -119,27 +128,18 @@ def _as_signed(address: int) -> int:
     return address - (1 << 64) if address >= 1 << 63 else address
 
 
-def _guard_builder(builder: Any, handle: Any) -> None:
+def _guard_access(operation: Any, handle: Any, does: str, pointer: int, mask: int | None) -> Callable[..., Any]:
+    """Check the lanes of an operation, given the places of its pointers and its mask; without a mask all are wanted."""
     from triton.language import int1
 
-    load, store = builder.create_masked_load, builder.create_masked_store
-    cas, rmw = builder.create_atomic_cas, builder.create_atomic_rmw
+    @wraps(operation)
+    def guarded(self: Any, *args: Any, **named: Any) -> Any:
+        lanes = _check_access(self, args[pointer], True if mask is None else args[mask], does)
+        if mask is not None:
+            args = (*args[:mask], handle(lanes, int1), *args[mask + 1 :])
+        return operation(self, *args, **named)
 
-    def masked_load(self: Any, ptrs: Any, mask: Any, *rest: Any, **named: Any) -> Any:
-        return load(self, ptrs, handle(_check_access(self, ptrs, mask, "loads"), int1), *rest, **named)
-
-    def masked_store(self: Any, ptrs: Any, value: Any, mask: Any, *rest: Any, **named: Any) -> Any:
-        return store(self, ptrs, value, handle(_check_access(self, ptrs, mask, "stores"), int1), *rest, **named)
-
-    def atomic_cas(self: Any, ptr: Any, *rest: Any) -> Any:
-        _check_access(self, ptr, np.ones(ptr.data.shape, dtype=bool), "exchanges")
-        return cas(self, ptr, *rest)
-
-    def atomic_rmw(self: Any, operation: Any, ptr: Any, val: Any, mask: Any, *rest: Any) -> Any:
-        return rmw(self, operation, ptr, val, handle(_check_access(self, ptr, mask, "updates"), int1), *rest)
-
-    builder.create_masked_load, builder.create_masked_store = masked_load, masked_store
-    builder.create_atomic_cas, builder.create_atomic_rmw = atomic_cas, atomic_rmw
+    return guarded
 
 
 def _no_overflow_asserts(interpreter: Any) -> None:
@@ -183,7 +183,8 @@ class KernelGuard:
             if hasattr(interpreter, pointer):
                 kind = getattr(interpreter, pointer)
                 kind.materialize_pointers = _carry_materialized(kind.materialize_pointers)
-        _guard_builder(builder, interpreter.TensorHandle)
+        for name, access in _ACCESSES.items():
+            setattr(builder, name, _guard_access(getattr(builder, name), interpreter.TensorHandle, *access))
         _no_overflow_asserts(interpreter)
         interpreter._patch_lang = self._patch_once(interpreter._patch_lang)
         interpreter._patch_lang_tensor = _scalar_index(interpreter._patch_lang_tensor)
