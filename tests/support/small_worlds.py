@@ -9,6 +9,7 @@ from backproof.triage import rules
 from backproof.triage.choose_fault import SignsOfLife
 from backproof.triage.collect import CONTINUED, UNKNOWN, LogRecord
 from backproof.triage.events import Event, Lifetime, World
+from backproof.triage.line_header import Head
 from backproof.triage.rules import Kind, Rule
 from backproof.triage.timestamps import SECOND
 
@@ -43,23 +44,12 @@ def to_us(seconds: float) -> int:
 
 
 def make_entry(**given: object) -> LogRecord:
-    plain: dict[str, Any] = {
-        "source": 0,
-        "offset": 0,
-        "line": 1,
-        "rule": 0,
-        "form": "plog",
-        "pid": 1,
-        "rank": None,
-        "device": None,
-        "stamp": None,
-        "dated": True,
-        "block": -1,
-        "prefixed": False,
-        "subject": "RUNTIME [a.cc:1]7 it failed",
-    }
-    assert given.keys() <= plain.keys()
-    return LogRecord(**(plain | given))
+    """A record; what is given are fields of it or of its head."""
+    head: dict[str, Any] = {"form": "plog", "pid": 1, "subject": "RUNTIME [a.cc:1]7 it failed"}
+    plain: dict[str, Any] = {"source": 0, "offset": 0, "line": 1, "rule": 0, "stamp": None, "block": -1}
+    plain |= {name: value for name, value in given.items() if name in plain}
+    head |= {name: value for name, value in given.items() if name not in plain}
+    return LogRecord(**plain, head=Head(**head))
 
 
 def make_event(

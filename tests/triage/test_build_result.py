@@ -132,7 +132,7 @@ def test_a_whole_answer() -> None:
             line=7,
             kind="mte",
             rule="core-fault",
-            text=fault.entry.subject,
+            text=fault.subject,
             time="1970-01-01 00:01:40.000000",
             began="1970-01-01 00:01:37.500000",
         ),
@@ -264,7 +264,7 @@ def test_an_error_that_is_not_explained_is_named_and_is_no_all_clear(role: str) 
     result = answered(early, late, confidence="none", why=(), unread=())
     assert (result.outcome, result.exit_code) == ("errors", 4)
     assert result.earliest_error is not None
-    assert result.earliest_error.text == late.entry.subject
+    assert result.earliest_error.text == late.subject
     assert result.earliest_error.text in result.verdict
 
 

@@ -6,7 +6,7 @@ import pytest
 from backproof.triage import correlate
 from backproof.triage.correlate import LINK_NEEDLES, LabelFacts, ProcessLink
 from backproof.triage.line_header import Head
-from backproof.triage.timestamps import parse_plog
+from backproof.triage.timestamps import parse_stamp
 
 LINKS = {
     "SetupAgent rankNum[16], rank[3], x logicDevId[5]": ProcessLink(pid=77, rank=3, device=5, size=16),
@@ -58,7 +58,7 @@ def test_a_label_names_host_process_rank_and_device(label: str) -> None:
     ],
 )
 def test_a_label_says_when_its_file_was_created(label: str, stamp: str | None) -> None:
-    expected = parse_plog(stamp) if stamp else None
+    expected = parse_stamp(stamp) if stamp else None
     assert correlate.find_creation(label) == (expected.us if expected else None)
 
 
@@ -78,7 +78,7 @@ def test_a_label_says_when_its_file_was_created(label: str, stamp: str | None) -
 def test_a_line_names_device_chip_task_and_kernel(
     subject: str, device: int | None, chip: int | None, task: int | None, kernel: str | None
 ) -> None:
-    assert correlate.find_device(subject) == device
+    assert correlate.find_device(Head(form="text", subject=subject)) == device
     assert correlate.find_chip(subject) == chip
     assert correlate.find_task(subject) == task
     assert correlate.find_kernel(subject) == kernel

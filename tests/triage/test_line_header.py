@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import pytest
 from backproof.triage.line_header import Head, Prefix, read_heads, read_prefix
-from backproof.triage.timestamps import SECOND, Stamp, parse_iso
+from backproof.triage.timestamps import SECOND, Stamp, parse_stamp
 
 
 def at(text: str) -> Stamp:
-    stamp = parse_iso(f"2027-02-14 {text}")
+    stamp = parse_stamp(f"2027-02-14 {text}")
     assert stamp is not None
     return stamp
 
 
 def yearless(text: str) -> Stamp:
-    stamp = parse_iso(f"2000-02-14 {text}")
+    stamp = parse_stamp(f"2000-02-14 {text}")
     assert stamp is not None
     return Stamp(stamp.us, stamp.step, "yearless")
 

@@ -88,7 +88,7 @@ class ResultBuilder:
             line=line,
             kind=kind,
             rule=fault.rule.id if fault.rule else "",
-            text=fault.entry.subject[:_TEXT],
+            text=fault.subject[:_TEXT],
             time=None if fault.time is None else timestamps.format_time(fault.time),
             began=timestamps.format_time(fault.began) if fault.due and fault.began is not None else None,
         )
@@ -136,12 +136,12 @@ class ResultBuilder:
         return f"{subject}: {known_kind.meaning}{kernel}{rest}"
 
     def _find_codes(self) -> list[Code]:
-        return [code for event in self.parts for code in codes.find_codes(event.entry.subject)]
+        return [code for event in self.parts for code in codes.find_codes(event.subject)]
 
     def _find_user_code(self, kind: str) -> str | None:
         """Return the first code that the user met: ACL or alarm, of the secondary errors, then of the fault, then of the kind."""
         ordered = [*sorted(self.secondary, key=get_time_key), *self.parts]
-        codes_of_lines = [codes.find_codes(event.entry.subject) for event in ordered]
+        codes_of_lines = [codes.find_codes(event.subject) for event in ordered]
         printed = (code for line in codes_of_lines for code in line if code.table in {"acl", "alarm_code"})
         implied = (code for line in codes_of_lines for code in codes.build_chain(line) if code.table == "acl")
         first = next((code.code for code in (*printed, *implied) if not code.code.endswith("9999")), None)
@@ -152,11 +152,11 @@ class ResultBuilder:
         if self.fault is None:
             return None
         devices = [event.device for event in self.parts] + [self.world.devices.get(self.fault.process)]
-        if self.fault.entry.pid is None:
+        if self.fault.entry.head.pid is None:
             source = self.fault.entry.source
             devices += [record.event.device for record in self.records if record.event.entry.source == source]
-        devices += [correlate.find_chip(event.entry.subject) for event in self.parts]
+        devices += [correlate.find_chip(event.subject) for event in self.parts]
         return next((device for device in devices if device is not None), None)
 
     def _find_kernel(self) -> str | None:
-        return next((name for event in self.parts if (name := correlate.find_kernel(event.entry.subject))), None)
+        return next((name for event in self.parts if (name := correlate.find_kernel(event.subject))), None)

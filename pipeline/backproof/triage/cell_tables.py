@@ -30,7 +30,7 @@ class CellTable:
 def list_tables(result: TriageResult) -> Iterator[CellTable]:
     """Return the tables that have a row, the most telling first."""
     server = result.server
-    tables = {
+    tables: dict[tuple[str, ...], list[tuple[str, ...]]] = {
         ("class", "count", "lines"): [
             (name, str(len(lines)), _join_lines(lines)) for name, lines in result.list_lines() if lines
         ],
@@ -42,7 +42,14 @@ def list_tables(result: TriageResult) -> Iterator[CellTable]:
             (row.hypothesis, row.evidence, row.verdict) for row in (server.hypotheses if server else ())
         ],
         ("rank", "device", "process", "errors", "first", "role"): [
-            (_show(row.rank), _show(row.device), f"{row.host} {row.process}", str(row.errors), _show(row.first), row.role)
+            (
+                _show(row.rank),
+                _show(row.device),
+                f"{row.host} {row.process}",
+                str(row.errors),
+                _show(row.first),
+                row.role,
+            )
             for row in result.ranks[:_RANKS]
         ],
         ("count", "error, digits as #"): [(str(shape.count), shape.text) for shape in result.distribution[:_SHAPES]],

@@ -71,7 +71,7 @@ def _make_choice(event: Event, confidence: Confidence, why: str, survived: dict[
 def _rank_event(event: Event) -> tuple[bool, int, bool, int, int, int]:
     """Return the sort key: records with a clock first, by time, then by weight."""
     weight = -(event.rule.weight if event.rule else 0)
-    return (*_get_start(event), event.entry.form == "text", weight, *event.place)
+    return (*_get_start(event), event.entry.head.form == "text", weight, *event.place)
 
 
 def _get_start(event: Event) -> tuple[bool, int]:

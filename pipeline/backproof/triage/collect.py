@@ -28,23 +28,17 @@ CONTINUED: Final = -2
 class LogRecord:
     """One record that matters. `rule` is an index, or UNKNOWN, or CONTINUED for a line that only continues a block.
 
-    `line` is 0 until somebody counts; `block` is the offset where an exception text starts; `dated` says that `stamp`
-    is the record's own, not that of what stood before it.
+    `line` is 0 until somebody counts; `block` is the offset where an exception text starts; `stamp` is the record's own, or
+    outside of such a text that of what stood before it.
     """
 
     source: int
     offset: int
     line: int
     rule: int
-    form: str
-    pid: int | None
-    rank: int | None
-    device: int | None
+    head: Head
     stamp: Stamp | None
-    dated: bool
     block: int
-    prefixed: bool
-    subject: str
 
 
 @dataclass(slots=True)
@@ -254,19 +248,12 @@ class LineReader:
             self._keep_late(rule, raw, offset, line)
 
     def _make_record(self, head: Head, rule: int, offset: int, line: int) -> LogRecord:
-        is_own_stamp = head.stamp is not None and (self._block < 0 or bool(head.alarm))
         return LogRecord(
             source=self.summary.source,
             offset=offset,
             line=line,
             rule=rule,
-            form=head.form,
-            pid=head.pid,
-            rank=head.rank,
-            device=head.device,
-            stamp=head.stamp or self._stamp,
-            dated=is_own_stamp or (self._block < 0 and self._stamp is not None),
+            head=head,
+            stamp=(head.stamp or self._stamp) if self._block < 0 else head.stamp if head.alarm else None,
             block=self._block,
-            prefixed=head.prefixed,
-            subject=head.subject[:1200],
         )

@@ -115,4 +115,4 @@ def _find_earliest(world: World, choice: Choice) -> Event | None:
 
 def _make_logged_error(event: Event, file: str, line: int) -> LoggedError:
     time = None if event.time is None else timestamps.format_time(event.time)
-    return LoggedError(file=file, line=line, text=event.entry.subject[:_TEXT], time=time)
+    return LoggedError(file=file, line=line, text=event.subject[:_TEXT], time=time)

@@ -125,13 +125,16 @@ def find_creation(label: str) -> int | None:
     if hit is None or len(hit["ts"]) < 17:
         return None
     ts = hit["ts"]
-    stamp = timestamps.parse_compact(ts[:8], f"{ts[8:10]}:{ts[10:12]}:{ts[12:14]}.{ts[14:17]}000")
+    clock = ":".join((ts[8:10], ts[10:12], ts[12:14]))
+    stamp = timestamps.parse_parts({"day": ts[:8], "clock": clock, "us": f"{ts[14:17]}000"})
     return stamp.us if stamp else None
 
 
-def find_device(subject: str) -> int | None:
-    """Return the device that a line names; a chip and die are not a device, see `find_chip`."""
-    hit = _DEVICE.search(subject)
+def find_device(head: Head) -> int | None:
+    """Return the device that a record names; a chip and die are not a device, see `find_chip`."""
+    if head.device is not None:
+        return head.device
+    hit = _DEVICE.search(head.subject)
     return int(hit["device"]) if hit else None
 
 

@@ -51,6 +51,10 @@ class Event:
         return None if self.time is None else self.time - self.due
 
     @property
+    def subject(self) -> str:
+        return self.entry.head.subject
+
+    @property
     def place(self) -> tuple[int, int]:
         return self.entry.source, self.entry.offset
 
@@ -98,17 +102,17 @@ class EventFactory:
 
     def make_event(self, entry: LogRecord, label: str) -> Event:
         rule = self.book.rules[entry.rule] if entry.rule > UNKNOWN else None
-        groups = self.book.find_groups(entry.rule, entry.subject) if rule is not None and "(?P<" in rule.pattern else {}
-        process = name_process(label, entry.pid)
-        named_device = correlate.find_device(entry.subject) if entry.device is None else entry.device
+        head = entry.head
+        groups = self.book.find_groups(entry.rule, head.subject) if rule else {}
+        process, device = name_process(label, head.pid), correlate.find_device(head)
         return Event(
             entry=entry,
             rule=rule,
             process=process,
             time=_date_record(entry, self.settle_stamp(entry.stamp, process[0])),
-            rank=entry.rank if entry.rank is not None else self.ranks.get(process),
-            device=named_device if named_device is not None else self.devices.get(process),
-            kind=_refine_kind(rule, entry.subject, groups),
+            rank=head.rank if head.rank is not None else self.ranks.get(process),
+            device=device if device is not None else self.devices.get(process),
+            kind=_refine_kind(rule, head.subject, groups),
             due=_measure_wait(rule, groups),
         )
 
@@ -179,19 +183,11 @@ def _apply_labels(
     for pid, rank in summary.workers.items():
         ranks.setdefault(name_process(label, pid), (0, rank))
     for entry in summary.entries:
-        if name_process(label, entry.pid) in devices:
-            continue
-        device = (
-            entry.device
-            if entry.device is not None
-            else correlate.find_device(entry.subject)
-            if entry.pid is not None
-            else None
-        )
+        device = correlate.find_device(entry.head) if entry.head.pid is not None else entry.head.device
         if device is not None:
-            devices.setdefault(name_process(label, entry.pid), device)
+            devices.setdefault(name_process(label, entry.head.pid), device)
     facts = correlate.read_label(label)
-    writers = {name_process(label, entry.pid) for entry in summary.entries} | {name_process(label, None)}
+    writers = {name_process(label, entry.head.pid) for entry in summary.entries} | {name_process(label, None)}
     for process in writers if len(writers) <= 2 else ():
         if facts.rank is not None:
             ranks.setdefault(process, (0, facts.rank))
@@ -201,9 +197,9 @@ def _apply_labels(
 
 def _date_record(entry: LogRecord, stamp: Stamp | None) -> int | None:
     """Date a record: a coarse stamp of text means its last microsecond, for the text repeats what happened; the kernel speaks first."""
-    if stamp is None or not entry.dated:
+    if stamp is None:
         return None
-    return stamp.us if entry.form == "kernel" else stamp.latest_us
+    return stamp.us if entry.head.form == "kernel" else stamp.latest_us
 
 
 def _refine_kind(rule: Rule | None, subject: str, groups: Mapping[str, str]) -> str | None:
@@ -238,7 +234,7 @@ def _trace_lifetimes(
         if (born := correlate.find_creation(label)) is not None:
             created[process] = min(born, created.get(process, born))
     for event in records:
-        if event.time is not None and event.entry.form == "plog":
+        if event.time is not None and event.entry.head.form == "plog":
             spans.setdefault(event.process, []).append(event.time)
     return {
         process: Lifetime(created=created.get(process), first=min(span, default=None), last=max(span, default=None))

@@ -6,18 +6,16 @@ from typing import TYPE_CHECKING, Final, Literal
 
 from backproof.records.triage import Hypothesis, Sample, Server
 from backproof.triage import serverlog, timestamps
-from backproof.triage.timestamps import SECOND
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from backproof.core.vllm_statistics import EngineStatistics
     from backproof.triage.serverlog import ServerMark
 
-Verdict = Literal["ruled out", "possible", "confirmed", "unknown"]
 Pace = Literal["running", "slow", "stuck", "unknown"]
+_MEMORY: Final = "the device ran out of memory"
 _LAST: Final = 6
-_SILENCE: Final = 60 * SECOND
 _SAMPLES: Final = 500
 _FULL: Final = 90.0
 _LOW: Final = 50.0
@@ -108,57 +106,38 @@ def _judge_pace(
     return "running", f"{now} tokens/s with {last[-1].running} running"
 
 
-def _judge_hypotheses(last: Sequence[EngineStatistics], kind: str | None) -> list[Hypothesis]:
-    return [_judge_capacity(last), _judge_preemption(last), _judge_memory(last, kind), _judge_load(last)]
-
-
-def _judge_capacity(last: Sequence[EngineStatistics]) -> Hypothesis:
-    caches = [load.cache for load in last if load.cache is not None]
-    if not caches:
-        return _make_unknown("KV cache or state pool is full")
-    top, waiting = max(caches), max(load.waiting for load in last)
-    verdict: Verdict = "possible" if top >= _FULL else "ruled out" if top < _LOW and not waiting else "unknown"
-    return Hypothesis(
-        hypothesis="KV cache or state pool is full",
-        evidence=f"cache {top}% at most, {waiting} waiting at most",
-        verdict=verdict,
-    )
-
-
-def _judge_preemption(last: Sequence[EngineStatistics]) -> Hypothesis:
-    if not last:
-        return _make_unknown("requests were preempted")
-    counted = [load.preemptions for load in last if load.preemptions is not None]
-    waiting = max(load.waiting for load in last)
-    most = max(counted, default=0)
-    if most:
-        return Hypothesis(hypothesis="requests were preempted", evidence=f"{most} preemptions", verdict="confirmed")
-    verdict: Verdict = "ruled out" if not waiting or counted else "possible"
-    return Hypothesis(hypothesis="requests were preempted", evidence=f"{waiting} waiting at most", verdict=verdict)
-
-
-def _judge_memory(last: Sequence[EngineStatistics], kind: str | None) -> Hypothesis:
-    name = "the device ran out of memory"
+def _judge_hypotheses(last: Sequence[EngineStatistics], kind: str | None) -> Iterator[Hypothesis]:
+    """Judge what the last statistics before the fault speak for or against; what they leave open is not named."""
     if kind == "oom":
-        return Hypothesis(hypothesis=name, evidence="the first fault is a refused allocation", verdict="confirmed")
-    caches = [load.cache for load in last if load.cache is not None]
-    if not caches:
-        return _make_unknown(name)
-    verdict: Verdict = "ruled out" if kind is not None or max(caches) < _LOW else "unknown"
-    return Hypothesis(
-        hypothesis=name,
-        evidence=f"no refused allocation before the fault, cache {max(caches)}% at most",
-        verdict=verdict,
+        yield Hypothesis(hypothesis=_MEMORY, evidence="the first fault is a refused allocation", verdict="confirmed")
+    if not last:
+        return
+    yield from _judge_cache([load.cache for load in last if load.cache is not None], last, kind)
+    counted = [load.preemptions for load in last if load.preemptions is not None]
+    waiting, running = max(load.waiting for load in last), max(load.running for load in last)
+    yield Hypothesis(
+        hypothesis="requests were preempted",
+        evidence=f"{max(counted)} preemptions" if any(counted) else f"{waiting} waiting at most",
+        verdict="confirmed" if any(counted) else "ruled out" if counted or not waiting else "possible",
+    )
+    yield Hypothesis(
+        hypothesis="the fault needs concurrency",
+        evidence=f"{running} running at most",
+        verdict="possible" if running > 1 else "ruled out",
     )
 
 
-def _judge_load(last: Sequence[EngineStatistics]) -> Hypothesis:
-    if not last:
-        return _make_unknown("the fault needs concurrency")
-    running = max(load.running for load in last)
-    verdict: Verdict = "possible" if running > 1 else "ruled out"
-    return Hypothesis(hypothesis="the fault needs concurrency", evidence=f"{running} running at most", verdict=verdict)
-
-
-def _make_unknown(name: str) -> Hypothesis:
-    return Hypothesis(hypothesis=name, evidence="no statistics before the fault", verdict="unknown")
+def _judge_cache(caches: Sequence[float], last: Sequence[EngineStatistics], kind: str | None) -> Iterator[Hypothesis]:
+    if not caches:
+        return
+    top, waiting = max(caches), max(load.waiting for load in last)
+    evidence = f"cache {top}% at most, {waiting} waiting at most"
+    if top >= _FULL or (top < _LOW and not waiting):
+        yield Hypothesis(
+            hypothesis="KV cache or state pool is full",
+            evidence=evidence,
+            verdict="possible" if top >= _FULL else "ruled out",
+        )
+    if kind != "oom" and (kind is not None or top < _LOW):
+        evidence = f"no refused allocation before the fault, cache {top}% at most"
+        yield Hypothesis(hypothesis=_MEMORY, evidence=evidence, verdict="ruled out")

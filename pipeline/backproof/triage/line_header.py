@@ -7,7 +7,7 @@ at 1024 bytes (CANN runtime, dlog `MSG_LENGTH 1024`). Nothing here can fail: wha
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Literal
 
@@ -37,10 +37,6 @@ _PREFIX = re.compile(
     r"|[\w.-]{1,64} +\| ?)"
 )
 _WORKER = re.compile(r"(?:_(?P<axis>DP|PP|TP|EP|DCP|PCP)(?P<n>\d+))")
-_VLLM = re.compile(
-    r"(?P<level>DEBUG|INFO|WARNING|ERROR|CRITICAL) (?P<day>\d\d-\d\d) (?P<clock>\d\d:\d\d:\d\d)(?:\.\d+)? "
-    r"\[(?P<at>[\w./-]+:\d+)\] ?"
-)
 _TORCH = re.compile(
     rf"\[ERROR\] (?P<ts>{_DAY}) \(PID:(?P<pid>\d+), Device:(?P<device>-?\d+), RankID:(?P<rank>-?\d+)\) "
 )
@@ -48,28 +44,32 @@ _ALARM = re.compile(
     r"\s*(?:(?P<code>[EW][0-9A-Z]\d{4})(?![0-9A-Za-z_.])(?:: ?)?)?(?:\[PID: (?P<pid>\d+)\]:?)?"
     rf"\s*(?P<ts>{_DAY}(?:\.\d{{3}}){{0,2}})?\s*(?:\w+\()?\(?(?P<late>[EW][0-9A-Z]\d{{4}})?\)?:?"
 )
-_GLOG = re.compile(
-    r"(?P<level>[IWEF])(?P<day>\d{8}|\d{4}) (?P<clock>\d\d:\d\d:\d\d\.\d{6})\d* +(?P<tid>\d+) (?P<at>[\w./-]+:\d+)\] "
+# What stands in front of a text, tried in this order: dmesg -T, two of syslog, history.log, dmesg; vLLM, glog, the warnings
+# of torch, MindIE, uvicorn. The groups of a stamp are those of `timestamps.parse_parts`.
+_CLOCK = r"(?P<clock>\d\d:\d\d:\d\d)"
+_ISO_DAY = r"\d{4}-\d\d-\d\d"
+_MONTH = r"(?P<month>[A-Z][a-z]{2}) +(?P<day>\d{1,2})"
+_LEVEL = r"(?P<level>DEBUG|INFO|WARNING|ERROR|CRITICAL)"
+_UPTIME = r"(?:\[ *[\d.]+\] ?)?"
+_KERNEL_FORMATS = (
+    rf"\[(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun) {_MONTH} {_CLOCK} (?P<year>\d{{4}})\] ",
+    rf"{_MONTH} {_CLOCK} \S+ kernel: {_UPTIME}",
+    rf"(?P<ts>{_ISO_DAY}T\d\d:\d\d:\d\d(?:\.\d{{1,6}})?)(?:Z|[+-]\d\d:\d\d)?(?:\|\w+\|kernel\[-\]\|{_UPTIME}| \S+ kernel: )",
+    rf"\[(?P<ts>{_ISO_DAY} \d\d:\d\d:\d\d\.\d{{6}})\] (?=system exception)",
+    r"\[ *(?P<boot>\d{1,12}\.\d{1,6})\] ",
 )
-_TORCH_WARNING = re.compile(
-    r"\[(?P<level>[IWEF])(?P<day>\d{3,4}) (?P<clock>\d\d:\d\d:\d\d\.\d{6})\d* (?P<at>\S+:\d+)\] "
+_TEXT_FORMATS = (
+    rf"{_LEVEL} (?P<day>\d\d-\d\d) {_CLOCK}(?:\.\d+)? \[[\w./-]+:\d+\] ?",
+    rf"(?P<level>[IWEF])(?P<day>\d{{8}}|\d{{4}}) {_CLOCK}\.(?P<us>\d{{6}})\d* +\d+ [\w./-]+:\d+\] ",
+    rf"\[(?P<level>[IWEF])(?P<day>\d{{3,4}}) {_CLOCK}\.(?P<us>\d{{6}})\d* \S+:\d+\] ",
+    r"\[(?P<ts>\d{4}-\d\d-\d\d \d\d:\d\d:\d\d)\.(?P<us>\d{1,6})\] \[(?P<level>trace|debug|info|warn|error|fatal)\] \[(?P<pid>\d+)\] ",
+    rf"{_LEVEL}:?\s+",
 )
-_MINDIE = re.compile(
-    r"\[(?P<ts>\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{1,6})\] \[(?P<level>trace|debug|info|warn|error|fatal)\] \[(?P<pid>\d+)\] "
+_FORMATS: tuple[tuple[Form, re.Pattern[str]], ...] = (
+    *(("kernel", re.compile(pattern)) for pattern in _KERNEL_FORMATS),
+    *(("text", re.compile(pattern)) for pattern in _TEXT_FORMATS),
 )
-_UVICORN = re.compile(r"(?P<level>DEBUG|INFO|WARNING|ERROR|CRITICAL):?\s+")
-_DMESG = re.compile(
-    r"\[(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun) (?P<month>[A-Z][a-z]{2}) +(?P<day>\d{1,2}) (?P<clock>[\d:]{8}) (?P<year>\d{4})\] "
-)
-_BOOT = re.compile(r"\[ *(?P<boot>\d{1,12}\.\d{1,6})\] ")
-_SYSLOG = re.compile(
-    r"(?P<month>[A-Z][a-z]{2}) +(?P<day>\d{1,2}) (?P<clock>\d\d:\d\d:\d\d) \S+ kernel: (?:\[ *[\d.]+\] )?"
-)
-_SYSLOG_ISO = re.compile(
-    r"(?P<ts>\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,6})?)(?:Z|[+-]\d\d:\d\d)?(?:\|\w+\|kernel\[-\]\|(?:\[ *[\d.]+\] ?)?| \S+ kernel: )"
-)
-_HISTORY = re.compile(r"\[(?P<ts>\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{6})\] (?=system exception)")
-_GLOG_LEVEL = {"I": "INFO", "W": "WARNING", "E": "ERROR", "F": "ERROR"}
+_LETTERS = {"I": "INFO", "W": "WARNING", "E": "ERROR", "F": "ERROR"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -130,7 +130,7 @@ def _read_plog(line: str, hit: re.Match[str], end: int | None, prefix: Prefix) -
         form="kernel" if inner else "plog",
         level="ERROR" if inner and "[ERROR]" in rest else hit["level"],
         pid=int(hit["pid"]),
-        stamp=timestamps.parse_plog(hit["ts"]) if hit["ts"] else None,
+        stamp=timestamps.parse_stamp(hit["ts"]) if hit["ts"] else None,
         rank=prefix.rank,
         subject=rest if inner else f"{hit['module']} {rest}",
         prefixed=bool(prefix.length),
@@ -157,79 +157,51 @@ def _parse_worker_rank(actor: str) -> int | None:
 
 
 def _read_loose(line: str) -> Head:
+    """Read text with a level and perhaps a stamp in front; the text behind may be an alarm with a stamp of its own."""
     prefix = read_prefix(line)
     rest = line[prefix.length :]
-    return _read_kernel(rest) or _read_text(rest, prefix)
-
-
-def _read_kernel(rest: str) -> Head | None:
-    hit = (
-        _DMESG.match(rest)
-        or _SYSLOG.match(rest)
-        or _SYSLOG_ISO.match(rest)
-        or _HISTORY.match(rest)
-        or _BOOT.match(rest)
+    form, hit = next(((form, hit) for form, pattern in _FORMATS if (hit := pattern.match(rest))), ("text", None))
+    parts = hit.groupdict() if hit else {}
+    text, stamp = rest[hit.end() :] if hit else rest, timestamps.parse_parts(parts)
+    if form == "kernel":
+        return Head(form="kernel", level="ERROR" if "[ERROR]" in text else "", stamp=stamp, subject=text)
+    level = str(parts.get("level", "")).upper()
+    head = Head(
+        form="text",
+        level=_LETTERS.get(level, level),
+        pid=int(parts["pid"]) if "pid" in parts else prefix.pid,
+        stamp=stamp,
+        rank=prefix.rank,
+        subject=text,
+        prefixed=bool(prefix.length or level),
     )
-    if hit is None:
-        return None
-    subject = rest[hit.end() :]
-    level = "ERROR" if "[ERROR]" in subject else ""
-    return Head(form="kernel", level=level, stamp=_read_kernel_stamp(hit.groupdict()), subject=subject)
+    return _read_torch(head) or _read_alarm(head)
 
 
-def _read_kernel_stamp(part: dict[str, str | None]) -> Stamp | None:
-    if since := part.get("boot"):
-        return timestamps.parse_boot(since)
-    if wall := part.get("ts"):
-        return timestamps.parse_iso(wall)
-    return timestamps.parse_calendar_day(str(part["month"]), str(part["day"]), str(part["clock"]), part.get("year"))
-
-
-def _read_text(rest: str, prefix: Prefix) -> Head:
-    """Read text with a level and perhaps a stamp in front; the text behind may be an alarm with a stamp of its own."""
-    level, stamp, pid = "", None, prefix.pid
-    if hit := _VLLM.match(rest):
-        level, stamp = hit["level"], timestamps.parse_month_day(hit["day"], hit["clock"])
-    elif hit := _GLOG.match(rest) or _TORCH_WARNING.match(rest):
-        level, stamp = _GLOG_LEVEL[hit["level"]], timestamps.parse_compact(hit["day"].zfill(4), hit["clock"])
-    elif hit := _MINDIE.match(rest):
-        level, stamp, pid = hit["level"].upper(), timestamps.parse_iso(hit["ts"]), int(hit["pid"])
-    elif hit := _UVICORN.match(rest):
-        level = hit["level"]
-    text = rest[hit.end() :] if hit else rest
-    return _read_torch(text, level, stamp, pid, prefix) or _read_alarm(text, level, stamp, pid, prefix)
-
-
-def _read_torch(text: str, level: str, stamp: Stamp | None, pid: int | None, prefix: Prefix) -> Head | None:
-    hit = _TORCH.match(text)
+def _read_torch(head: Head) -> Head | None:
+    hit = _TORCH.match(head.subject)
     if hit is None:
         return None
     rank, device = int(hit["rank"]), int(hit["device"])
-    return Head(
-        form="text",
+    return replace(
+        head,
         level="ERROR",
-        pid=int(hit["pid"]) if pid is None else pid,
-        stamp=timestamps.parse_plog(hit["ts"]) or stamp,
-        rank=rank if rank >= 0 else prefix.rank,  # vLLM workers print -1
+        pid=int(hit["pid"]) if head.pid is None else head.pid,
+        stamp=timestamps.parse_stamp(hit["ts"]) or head.stamp,
+        rank=rank if rank >= 0 else head.rank,  # vLLM workers print -1
         device=device if device >= 0 else None,
-        subject=text,
-        prefixed=bool(prefix.length or level),
     )
 
 
-def _read_alarm(text: str, level: str, stamp: Stamp | None, pid: int | None, prefix: Prefix) -> Head:
-    hit = next(_ALARM.finditer(text))  # all of it is optional, so there always is a match at the start
+def _read_alarm(head: Head) -> Head:
+    hit = next(_ALARM.finditer(head.subject))  # all of it is optional, so there always is a match at the start
     code = hit["code"] or (hit["pid"] and hit["late"]) or ""
-    own_stamp = timestamps.parse_plog(hit["ts"]) if hit["ts"] and (code or hit["pid"]) else None
-    if hit["pid"] and code:
-        pid = int(hit["pid"])
-    return Head(
-        form="text",
-        level="ERROR" if code.startswith("E") and level != "WARNING" else level,
-        pid=pid,
-        stamp=own_stamp or stamp,
-        rank=prefix.rank,
+    if not (code or hit["pid"]):
+        return head
+    return replace(
+        head,
+        level="ERROR" if code.startswith("E") and head.level != "WARNING" else head.level,
+        pid=int(hit["pid"]) if hit["pid"] and code else head.pid,
+        stamp=(timestamps.parse_stamp(hit["ts"]) if hit["ts"] else None) or head.stamp,
         alarm=code,
-        subject=text,
-        prefixed=bool(prefix.length or level),
     )

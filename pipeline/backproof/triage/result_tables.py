@@ -25,12 +25,12 @@ _SHAPES: Final = 50
 def decode_pointers(index: LineIndex, parts: Sequence[Event], book: RuleBook) -> Iterator[Pointer]:
     """Take the status words apart, and join each to the record of the fault that reports the same task."""
     for event in (record.event for record in index.listed):
-        groups = book.find_groups(event.entry.rule, event.entry.subject) if event.role == "pointer" else {}
+        groups = book.find_groups(event.entry.rule, event.subject) if event.role == "pointer" else {}
         if "sw" not in groups:
             continue
         word = correlate.decode_status(groups["sw"])
         own_parts = (part for part in parts if part.process == event.process)
-        target = next((part for part in own_parts if correlate.find_task(part.entry.subject) == word.task), None)
+        target = next((part for part in own_parts if correlate.find_task(part.subject) == word.task), None)
         yield Pointer(
             where=index.name_place(event),
             status=groups["sw"],

@@ -83,16 +83,13 @@ def _shares_family(event: Event, fault: Event, book: RuleBook) -> bool:
 def _is_beside(event: Event, fault: Event) -> bool:
     """Tell a record that belongs to the dump of the first fault: same writer, and not a copy of it in a traceback."""
     own, other = event.entry, fault.entry
-    if own.form == "text":
-        if other.form == "text":
-            return (
-                own.source == other.source
-                and own.block == other.block
-                and (own.block >= 0 or event.process == fault.process)
-            )
-        return own.source == other.source and not own.prefixed and _is_within(event, fault, _AT_ONCE, _AT_ONCE)
-    if own.form == "kernel" or other.form == "kernel":
-        return own.form == other.form and own.source == other.source and _is_within(event, fault, _BEFORE, _AFTER)
+    form, same_file = own.head.form, own.source == other.source
+    if form == other.head.form == "text":
+        return same_file and own.block == other.block and (own.block >= 0 or event.process == fault.process)
+    if form == "text":
+        return same_file and not own.head.prefixed and _is_within(event, fault, _AT_ONCE, _AT_ONCE)
+    if "kernel" in {form, other.head.form}:
+        return form == other.head.form and same_file and _is_within(event, fault, _BEFORE, _AFTER)
     return event.process == fault.process and _is_within(event, fault, _BEFORE, _AFTER)
 
 
@@ -119,7 +116,7 @@ def _classify_unknown(event: Event, fault: Event | None) -> FinalRole:
 
 
 def _find_thread(event: Event) -> str | None:
-    hit = _THREAD.match(event.entry.subject)
+    hit = _THREAD.match(event.subject)
     return hit["thread"] if hit else None
 
 

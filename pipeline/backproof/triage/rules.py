@@ -83,7 +83,7 @@ class RuleBook:
 
     def find_groups(self, number: int, subject: str) -> dict[str, str]:
         """Return the named groups of a rule's pattern in a subject that it matched."""
-        hit = self._patterns[number].search(subject)
+        hit = self._patterns[number].search(subject) if "(?P<" in self.rules[number].pattern else None
         return {name: value for name, value in hit.groupdict().items() if value} if hit else {}
 
     def get_kind(self, name: str | None) -> Kind | None:

@@ -11,7 +11,10 @@ import datetime as dt
 import re
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 SECOND = 1_000_000
 """Microseconds."""
@@ -55,39 +58,29 @@ def _make_stamp(seconds: int | None, us: int, step: int, scale: Scale = "wall") 
     return None if seconds is None else Stamp(seconds * SECOND + us, step, scale)
 
 
-def parse_plog(text: str) -> Stamp | None:
-    """Parse `2026-11-03-10:15:02.118.204`: milliseconds and microseconds joined; either may be missing."""
+def parse_stamp(text: str) -> Stamp | None:
+    """Parse `2026-11-03-10:15:02.118.204`, with any separators and with up to six digits of a second, or none."""
     seconds = _count_seconds(int(text[0:4]), int(text[5:7]), int(text[8:10]), text[11:19])
-    digits = text[20:].replace(".", "")
-    return _make_stamp(seconds, int(digits.ljust(6, "0")[:6] or 0), 10 ** max(0, 6 - len(digits)))
+    digits = text[20:].replace(".", "")[:6]
+    return _make_stamp(seconds, int(digits.ljust(6, "0")), 10 ** (6 - len(digits)))
 
 
-def parse_iso(text: str) -> Stamp | None:
-    """Parse `2026-11-03 10:15:02.118204` with any separator; six digits, or MindIE's unpadded microseconds."""
-    seconds = _count_seconds(int(text[0:4]), int(text[5:7]), int(text[8:10]), text[11:19])
-    digits = text[20:26] if len(text) > 20 else ""
-    return _make_stamp(seconds, int(digits or 0), 1 if digits else SECOND)
+def parse_parts(parts: Mapping[str, str | None]) -> Stamp | None:
+    """Parse the named groups of a head: `boot`; or `ts`; or `clock` with `day` (`20260608`, `0611`, `11-03`), and `us`.
 
-
-def parse_compact(day: str, clock: str) -> Stamp | None:
-    """Parse the stamp of glog: `20260608` or `0611`, then `14:45:44.404089`."""
-    us = int(clock[9:15])
-    if len(day) == 8:
-        return _make_stamp(_count_seconds(int(day[:4]), int(day[4:6]), int(day[6:]), clock), us, 1)
-    return _make_stamp(_count_seconds(_LEAP_YEAR, int(day[:2]), int(day[2:]), clock), us, 1, "yearless")
-
-
-def parse_month_day(day: str, clock: str) -> Stamp | None:
-    """Parse the stamp of vLLM: `11-03 09:01:09`, no year, whole seconds."""
-    return _make_stamp(_count_seconds(_LEAP_YEAR, int(day[:2]), int(day[3:5]), clock), 0, SECOND, "yearless")
-
-
-def parse_calendar_day(month: str, day: str, clock: str, year: str | None) -> Stamp | None:
-    """Parse the stamp of `dmesg -T` (with year) and of syslog (without)."""
-    number = _MONTHS.get(month, 0)
-    if year is None:
-        return _make_stamp(_count_seconds(_LEAP_YEAR, number, int(day), clock), 0, SECOND, "yearless")
-    return _make_stamp(_count_seconds(int(year), number, int(day), clock), 0, SECOND)
+    A name of a month, and a year, may stand apart from the day (`dmesg -T`, syslog). MindIE does not pad its microseconds.
+    """
+    if boot := parts.get("boot"):
+        return parse_boot(boot)
+    if ts := parts.get("ts"):
+        return parse_stamp(f"{ts}.{us.zfill(6)}" if (us := parts.get("us")) else ts)
+    if not (clock := parts.get("clock")):
+        return None
+    day = str(parts["day"]).replace("-", "").zfill(2)
+    day = f"{_MONTHS.get(month, 0):02d}{day}" if (month := parts.get("month")) else day.zfill(4)
+    year, us = parts.get("year") or day[:-4], parts.get("us")
+    seconds = _count_seconds(int(year or _LEAP_YEAR), int(day[-4:-2]), int(day[-2:]), clock)
+    return _make_stamp(seconds, int(us or 0), 1 if us else SECOND, "wall" if year else "yearless")
 
 
 def parse_boot(text: str) -> Stamp:
@@ -99,7 +92,7 @@ def parse_boot(text: str) -> Stamp:
 def find_boot_anchor(stamp: Stamp, text: str) -> int | None:
     """Return the microseconds from boot to wall clock, when the kernel says how it set the clock (UTC, see docs/triage.md)."""
     hit = _RTC.search(text)
-    wall = parse_iso(f"{hit[1]} {hit[2]}") if hit else None
+    wall = parse_stamp(f"{hit[1]} {hit[2]}") if hit else None
     return wall.us - stamp.us if wall else None
 
 
