@@ -11,7 +11,7 @@ from backproof.triage.collect import CONTINUED, UNKNOWN, LogRecord
 from backproof.triage.events import Event, Lifetime, World
 from backproof.triage.line_header import Head
 from backproof.triage.rules import Kind, Rule
-from backproof.triage.timestamps import SECOND
+from backproof.triage.timestamps import SECOND, Clock
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -104,8 +104,8 @@ def make_world(
         lives={("", process): lifetime for process, lifetime in (lives or {}).items()},
         ranks=ranks or {},
         devices=devices or {},
-        near=0,
-        boots={},
+        clock=Clock(near=0, boots={}),
+        marks=(),
         notes=notes,
     )
 

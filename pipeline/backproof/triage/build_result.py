@@ -9,7 +9,8 @@ from backproof.core.plural import format_count
 from backproof.records.triage import FirstFault, TriageResult
 from backproof.triage import codes, correlate, result_tables, roles, timestamps
 from backproof.triage.conclude import COLLECT, draw_conclusion
-from backproof.triage.line_index import LineIndex, get_time_key
+from backproof.triage.events import get_time_key
+from backproof.triage.line_index import LineIndex
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from backproof.triage.correlate import ProcessLink
     from backproof.triage.line_header import Head
     from backproof.triage.rules import RuleBook
-    from backproof.triage.serverlog import LoadSample, ServerMark
+    from backproof.triage.serverlog import ServerMark
     from backproof.triage.timestamps import Stamp
 
 MANY: Final = 500
@@ -53,7 +53,7 @@ class FileSummary:
     shapes: Counter[str] = field(default_factory=Counter)
     links: list[ProcessLink] = field(default_factory=list)
     workers: dict[int, int] = field(default_factory=dict)
-    loads: list[LoadSample] = field(default_factory=list)
+    loads: list[ServerMark] = field(default_factory=list)
     marks: list[ServerMark] = field(default_factory=list)
     anchors: list[int] = field(default_factory=list)
     first: Stamp | None = None
@@ -178,7 +178,7 @@ class LineReader:
             summary.errors[head.pid] += 1
             self._count_shape(head.subject)
         if not (head.is_error and head.form == "plog"):
-            self._read_context(head, offset)
+            self._read_context(head)
         continued = self._follow_block(head, offset)
         if rule == UNKNOWN and continued:
             rule = CONTINUED
@@ -190,30 +190,27 @@ class LineReader:
         if shape in self.summary.shapes or len(self.summary.shapes) < _SHAPES:
             self.summary.shapes[shape] += 1
 
-    def _read_context(self, head: Head, offset: int) -> None:
+    def _read_context(self, head: Head) -> None:
         """Read the lines that say who a process is, how the server fared, when the kernel booted."""
         summary = self.summary
         if head.form == "text":
-            self._read_server(head, offset)
+            self._read_server(head)
         elif head.form == "kernel":
-            anchor = (
-                timestamps.find_boot_anchor(head.stamp, head.subject)
-                if head.stamp and head.stamp.scale == "boot"
-                else None
-            )
-            if anchor is not None:
+            if head.stamp and (anchor := timestamps.find_boot_anchor(head.stamp, head.subject)) is not None:
                 summary.anchors.append(anchor)
         elif len(summary.links) < MANY and (link := correlate.find_link(head)) is not None:
             summary.links.append(link)
 
-    def _read_server(self, head: Head, offset: int) -> None:
-        summary = self.summary
-        if (load := serverlog.read_load(head, self._stamp)) is not None:
-            summary.loads.append(load)
-            if len(summary.loads) > LOADS:  # a day of statistics: every second one will do
-                del summary.loads[1::2]
-        elif (mark := serverlog.read_mark(head, self._stamp, offset)) is not None and len(summary.marks) < MANY:
-            summary.marks.append(mark)
+    def _read_server(self, head: Head) -> None:
+        mark = serverlog.read_mark(head, self._stamp)
+        if mark is None:
+            return
+        if mark.name == "load":
+            self.summary.loads.append(mark)
+            if len(self.summary.loads) > LOADS:  # a day of statistics: every second one will do
+                del self.summary.loads[1::2]
+        elif len(self.summary.marks) < MANY:
+            self.summary.marks.append(mark)
 
     def _follow_block(self, head: Head, offset: int) -> bool:
         """Keep track of the exception text; return True for a line that only continues it."""

@@ -51,7 +51,7 @@ def draw_conclusion(
     if earliest := _find_earliest(world, choice):
         file, line = locate(earliest)
         return _conclude_errors(_make_logged_error(earliest, file, line), choice.survived.get(earliest, ""))
-    if error := unruled.find_error(files, book, world.near):
+    if error := unruled.find_error(files, book, world.clock):
         return _conclude_errors(error, "")
     return _conclude_unread(files) if files.unread or not files.sources else _conclude_healthy(files)
 

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
 from backproof.triage import codes, correlate, timestamps
 from backproof.triage.collect import CONTINUED, UNKNOWN
+from backproof.triage.timestamps import Clock
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from backproof.triage.collect import FileSummary, LogRecord
     from backproof.triage.inputs import Source
     from backproof.triage.rules import Rule, RuleBook
+    from backproof.triage.serverlog import ServerMark
     from backproof.triage.timestamps import Stamp
 
 Process = tuple[str, str]
@@ -76,8 +78,8 @@ class World:
     lives: Mapping[Process, Lifetime]
     ranks: Mapping[Process, int]
     devices: Mapping[Process, int]
-    near: int
-    boots: Mapping[str, int]
+    clock: Clock
+    marks: tuple[ServerMark, ...]
     notes: tuple[str, ...]
 
 
@@ -92,13 +94,9 @@ class EventFactory:
     """Ties records to the common clock and to their processes."""
 
     book: RuleBook
-    near: int
-    boots: Mapping[str, int]
+    clock: Clock
     ranks: Mapping[Process, int]
     devices: Mapping[Process, int]
-
-    def settle_stamp(self, stamp: Stamp | None, host: str) -> Stamp | None:
-        return timestamps.settle_stamp(stamp, near=self.near, boot_at=self.boots.get(host))
 
     def make_event(self, entry: LogRecord, label: str) -> Event:
         rule = self.book.rules[entry.rule] if entry.rule > UNKNOWN else None
@@ -109,7 +107,7 @@ class EventFactory:
             entry=entry,
             rule=rule,
             process=process,
-            time=_date_record(entry, self.settle_stamp(entry.stamp, process[0])),
+            time=_date_record(entry, self.clock.settle_stamp(entry.stamp, process[0])),
             rank=head.rank if head.rank is not None else self.ranks.get(process),
             device=device if device is not None else self.devices.get(process),
             kind=_refine_kind(rule, head.subject, groups),
@@ -119,9 +117,9 @@ class EventFactory:
 
 def build_world(sources: Sequence[Source], summaries: Sequence[FileSummary], book: RuleBook, now: int) -> World:
     """Resolve every stamp and every process. `now` (microseconds) is used only when no stamp has a year."""
-    boots = _find_boots(sources, summaries)
+    clock = Clock(near=_find_median_time(summaries, now), boots=_find_boots(sources, summaries))
     ranks, devices = _identify_processes(sources, summaries)
-    factory = EventFactory(book=book, near=_find_median_time(summaries, now), boots=boots, ranks=ranks, devices=devices)
+    factory = EventFactory(book=book, clock=clock, ranks=ranks, devices=devices)
     records = [
         factory.make_event(entry, sources[summary.source].label) for summary in summaries for entry in summary.entries
     ]
@@ -130,10 +128,23 @@ def build_world(sources: Sequence[Source], summaries: Sequence[FileSummary], boo
         lives=_trace_lifetimes(sources, summaries, factory, records),
         ranks=ranks,
         devices=devices,
-        near=factory.near,
-        boots=boots,
-        notes=_write_notes(summaries, boots, sources),
+        clock=clock,
+        marks=tuple(sorted(_date_marks(sources, summaries, clock), key=get_time_key)),
+        notes=_write_notes(summaries, clock.boots, sources),
     )
+
+
+def _date_marks(sources: Sequence[Source], summaries: Iterable[FileSummary], clock: Clock) -> Iterator[ServerMark]:
+    for summary in summaries:
+        host = correlate.read_label(sources[summary.source].label).host
+        for mark in (*summary.loads, *summary.marks):
+            stamp = clock.settle_stamp(mark.stamp, host)
+            yield replace(mark, time=stamp.us if stamp else None)
+
+
+def get_time_key(dated: Event | ServerMark) -> tuple[bool, int]:
+    """Return the key that sorts by time; what has no clock comes last."""
+    return dated.time is None, dated.time or 0
 
 
 def _find_median_time(summaries: Iterable[FileSummary], now: int) -> int:
@@ -229,7 +240,7 @@ def _trace_lifetimes(
         if correlate.read_label(label).pid is None:
             continue
         process = name_process(label, None)
-        ends = [factory.settle_stamp(stamp, process[0]) for stamp in (summary.first, summary.last)]
+        ends = [factory.clock.settle_stamp(stamp, process[0]) for stamp in (summary.first, summary.last)]
         spans.setdefault(process, []).extend(stamp.us for stamp in ends if stamp)
         if (born := correlate.find_creation(label)) is not None:
             created[process] = min(born, created.get(process, born))

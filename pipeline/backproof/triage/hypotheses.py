@@ -22,85 +22,59 @@ _LOW: Final = 50.0
 _FRAMES: Final = 30
 
 
-def describe_server(
-    loads: Sequence[tuple[int | None, EngineStatistics]],
-    marks: Sequence[tuple[int | None, ServerMark]],
-    *,
-    kind: str | None,
-    fault: int | None,
-) -> Server | None:
-    """Return the server's part of the result; None when no server log was read. Times in microseconds."""
-    if not loads and not marks:
+def describe_server(marks: Sequence[ServerMark], *, kind: str | None, fault: int | None) -> Server | None:
+    """Return the server's part of the result; None when no server log was read. `fault` in microseconds."""
+    if not marks:
         return None
-    before = [pair for pair in loads if fault is None or pair[0] is None or pair[0] <= fault]
-    pace, why = _judge_pace(before, marks)
-    ranks = tuple(
-        sorted({mark.rank for _, mark in marks if mark.name in {"frame", "raised"} and mark.rank is not None})
-    )
-    healthy = next((at for at, mark in marks if mark.name == "healthy"), None)
+    loads = [(mark.time, mark.statistics) for mark in marks if mark.statistics is not None]
+    before = [load for at, load in loads if fault is None or at is None or at <= fault]
+    pace, why = _judge_pace(before, stalls=sum(mark.name == "stall" for mark in marks))
+    raised = {mark.rank for mark in marks if mark.name in {"frame", "raised"} and mark.rank is not None}
+    healthy = next((mark.time for mark in marks if mark.name == "healthy"), None)
     return Server(
-        samples=tuple(_make_sample(at, load) for at, load in loads[-_SAMPLES:]),
+        samples=tuple(
+            Sample.model_validate(
+                {"us": at} | {name: getattr(load, name) for name in Sample.model_fields if name != "us"}
+            )
+            for at, load in loads[-_SAMPLES:]
+        ),
         healthy_at=None if healthy is None else timestamps.format_time(healthy),
         pace=pace,
         pace_why=why,
-        stack=_find_stack([mark for _, mark in marks]),
-        ranks=ranks,
-        spread=_measure_spread(ranks, marks),
-        hypotheses=tuple(_judge_hypotheses([load for _, load in before[-_LAST:]], kind)),
-    )
-
-
-def _make_sample(at: int | None, load: EngineStatistics) -> Sample:
-    return Sample(
-        us=at,
-        prompt=load.prompt,
-        generation=load.generation,
-        running=load.running,
-        waiting=load.waiting,
-        cache=load.cache,
+        stack=_find_stack(marks),
+        ranks=tuple(sorted(raised)),
+        spread=_measure_spread(raised, {mark.rank for mark in marks if mark.rank is not None}),
+        hypotheses=tuple(_judge_hypotheses(before[-_LAST:], kind)),
     )
 
 
 def _find_stack(marks: Sequence[ServerMark]) -> tuple[str, ...]:
     """Return the frames of the first process that raised, as it printed them."""
     frames = [mark for mark in marks if mark.name == "frame"]
-    own_frames = (
-        [mark for mark in frames if mark.pid == frames[0].pid and mark.rank == frames[0].rank] if frames else []
-    )
+    own_frames = [mark for mark in frames if (mark.pid, mark.rank) == (frames[0].pid, frames[0].rank)]
     return tuple(frame for mark in own_frames[:_FRAMES] if (frame := serverlog.format_frame(mark.text)))
 
 
 def _measure_spread(
-    ranks: tuple[int, ...], marks: Sequence[tuple[int | None, ServerMark]]
+    ranks: set[int], logged: set[int]
 ) -> Literal["single rank", "several ranks", "all ranks", "unknown"]:
-    logged = {mark.rank for _, mark in marks if mark.rank is not None}
-    if not ranks:
-        return "unknown"
-    if len(ranks) == 1:
-        return "single rank"
-    return "all ranks" if len(ranks) == max(ranks) + 1 and set(ranks) == logged else "several ranks"
+    if len(ranks) < 2:
+        return "single rank" if ranks else "unknown"
+    return "all ranks" if len(ranks) == max(ranks) + 1 and ranks == logged else "several ranks"
 
 
-def _judge_pace(
-    loads: Sequence[tuple[int | None, EngineStatistics]], marks: Sequence[tuple[int | None, ServerMark]]
-) -> tuple[Pace, str]:
+def _judge_pace(loads: Sequence[EngineStatistics], stalls: int) -> tuple[Pace, str]:
     """Tell slow from stuck (post-mortem, section 8.3), as far as a log can say it: utilisation is not in it."""
-    last = [load for _, load in loads[-_LAST:]]
-    stalls = sum(mark.name == "stall" for _, mark in marks)
-    if not last:
-        return (
-            ("stuck", f"{stalls} reports that a worker did not answer for 60 s")
-            if stalls
-            else ("unknown", "no statistics")
-        )
+    last = loads[-_LAST:]
     idle = [load for load in last if load.generation == 0 and load.running > 0]
+    if stalls and not last:
+        return "stuck", f"{stalls} reports that a worker did not answer for 60 s"
+    if not last:
+        return "unknown", "no statistics"
     if stalls or len(idle) == len(last):
-        return (
-            "stuck",
-            f"{len(idle)} of the last {len(last)} statistics show requests running and no tokens, {stalls} stalls",
-        )
-    best = max(load.generation for _, load in loads)
-    now = last[-1].generation
+        shares = f"{len(idle)} of the last {len(last)} statistics"
+        return "stuck", f"{shares} show requests running and no tokens, {stalls} stalls"
+    best, now = max(load.generation for load in loads), last[-1].generation
     if last[-1].running and now < best / 4:
         return "slow", f"{now} tokens/s now, {best} tokens/s at best"
     return "running", f"{now} tokens/s with {last[-1].running} running"

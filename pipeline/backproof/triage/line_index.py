@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from typing import TYPE_CHECKING, Final
 
-from backproof.triage import roles, scan
+from backproof.triage import events, roles, scan
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -50,15 +50,10 @@ class LineIndex:
         return defaultdict(tuple, {role: tuple(names) for role, names in lists.items()})
 
 
-def get_time_key(event: Event) -> tuple[bool, int]:
-    """Return the key that sorts by time; records without a clock come last."""
-    return event.time is None, event.time or 0
-
-
 def _select_earliest(records: Sequence[ClassifiedEvent]) -> list[ClassifiedEvent]:
     counts: Counter[str] = Counter()
     earliest = []
-    for record in sorted(records, key=lambda record: get_time_key(record.event)):
+    for record in sorted(records, key=lambda record: events.get_time_key(record.event)):
         counts[record.role] += 1
         if counts[record.role] <= _FEW or record.role == "detail":
             earliest.append(record)

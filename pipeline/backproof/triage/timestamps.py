@@ -91,30 +91,38 @@ def parse_boot(text: str) -> Stamp:
 
 def find_boot_anchor(stamp: Stamp, text: str) -> int | None:
     """Return the microseconds from boot to wall clock, when the kernel says how it set the clock (UTC, see docs/triage.md)."""
-    hit = _RTC.search(text)
+    hit = _RTC.search(text) if stamp.scale == "boot" else None
     wall = parse_stamp(f"{hit[1]} {hit[2]}") if hit else None
     return wall.us - stamp.us if wall else None
 
 
-def settle_stamp(stamp: Stamp | None, *, near: int | None, boot_at: int | None) -> Stamp | None:
-    """Return the stamp on the wall clock: the year that brings it closest to `near`, boot time plus `boot_at`.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Clock:
+    """The wall clock of the whole input: `near` is a moment within it, `boots` the start of each host (microseconds)."""
 
-    A stamp that cannot be resolved is None: a wrong order is worse than none.
-    """
-    if stamp is None or stamp.scale == "wall":
-        return stamp
-    if stamp.scale == "boot":
-        return None if boot_at is None else replace(stamp, us=stamp.us + boot_at, scale="wall")
-    return None if near is None else _add_year(stamp, near)
+    near: int
+    boots: Mapping[str, int]
 
+    def settle_stamp(self, stamp: Stamp | None, host: str) -> Stamp | None:
+        """Return the stamp on the wall clock: with the year that brings it closest to `near`, or with the boot time added.
 
-def _add_year(stamp: Stamp, near: int) -> Stamp | None:
-    moment = dt.datetime.fromtimestamp(stamp.us // SECOND, dt.UTC)
-    guess = dt.datetime.fromtimestamp(near // SECOND, dt.UTC).year
-    clock = f"{moment:%H:%M:%S}"
-    candidates = [_count_seconds(year, moment.month, moment.day, clock) for year in (guess - 1, guess, guess + 1)]
-    wall = [seconds * SECOND + stamp.us % SECOND for seconds in candidates if seconds is not None]
-    return Stamp(min(wall, key=lambda us: abs(us - near)), stamp.step) if wall else None
+        A stamp that cannot be resolved is None: a wrong order is worse than none.
+        """
+        if stamp is None or stamp.scale == "wall":
+            return stamp
+        if stamp.scale == "yearless":
+            return self._add_year(stamp)
+        return replace(stamp, us=stamp.us + self.boots[host], scale="wall") if host in self.boots else None
+
+    def _add_year(self, stamp: Stamp) -> Stamp | None:
+        moment = dt.datetime.fromtimestamp(stamp.us // SECOND, dt.UTC)
+        guess = dt.datetime.fromtimestamp(self.near // SECOND, dt.UTC).year
+        candidates = [
+            _count_seconds(year, moment.month, moment.day, f"{moment:%H:%M:%S}")
+            for year in (guess - 1, guess, guess + 1)
+        ]
+        wall = [seconds * SECOND + stamp.us % SECOND for seconds in candidates if seconds is not None]
+        return Stamp(min(wall, key=lambda us: abs(us - self.near)), stamp.step) if wall else None
 
 
 def format_time(us: int) -> str:

@@ -9,7 +9,7 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from backproof.records.triage import LoggedError
-from backproof.triage import line_header, timestamps
+from backproof.triage import correlate, line_header, timestamps
 from backproof.triage.scan import compile_needle
 
 if TYPE_CHECKING:
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from backproof.triage.inputs import LogFiles, Source
     from backproof.triage.rules import RuleBook
+    from backproof.triage.timestamps import Clock
 
 _BLOCK: Final = 4 << 20
 _LINE: Final = 4096
@@ -42,7 +43,7 @@ _ANY_LEVEL: Final = re.compile(
 _GRAVE: Final = ("error", "fatal", "critical", "severe", "emerg", "alert", "panic")
 
 
-def find_error(files: LogFiles, book: RuleBook, near: int) -> LoggedError | None:
+def find_error(files: LogFiles, book: RuleBook, clock: Clock) -> LoggedError | None:
     """Return the first line, in the order of the files, that reports an error and is not known as harmless.
 
     A file that cannot be read any more is added to what was not read.
@@ -53,7 +54,7 @@ def find_error(files: LogFiles, book: RuleBook, near: int) -> LoggedError | None
             for number, raw in _suspicious_lines(source):
                 looked += 1
                 if looked > _MOST or _is_error(raw, book):
-                    return _make_logged_error(source, number, raw, near)
+                    return _make_logged_error(source, number, raw, clock)
         except OSError as error:
             files.unread.append(f"could not read {source.label}: {error.strerror or error}")
     return None
@@ -99,9 +100,9 @@ def _is_grave(level: str) -> bool:
     return level.strip('[]<>=",: ').lower() in _GRAVE or (level.lstrip("[( ")[:1] in {"E", "F"} and level[-1] == ":")
 
 
-def _make_logged_error(source: Source, number: int, raw: bytes, near: int) -> LoggedError:
+def _make_logged_error(source: Source, number: int, raw: bytes, clock: Clock) -> LoggedError:
     head = line_header.read_heads(raw)[0]
-    stamp = timestamps.settle_stamp(head.stamp, near=near, boot_at=None) if head.stamp else None
+    stamp = clock.settle_stamp(head.stamp, correlate.read_label(source.label).host)
     return LoggedError(
         file=source.label,
         line=number,
