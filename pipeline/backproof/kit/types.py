@@ -29,7 +29,7 @@ def _check_expectation(text: str) -> str:
 KitPath = Annotated[str, AfterValidator(_check_path)]
 Expectation = Annotated[str, AfterValidator(_check_expectation)]
 CommitName = Annotated[str, Field(pattern=r"^[0-9a-f]{7,40}$")]
-Identifier = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9.+_-]*$")]
+Identifier = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9.+_-]*$", max_length=100)]
 
 
 class Expected(Record):

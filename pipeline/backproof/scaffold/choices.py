@@ -13,7 +13,6 @@ from backproof.kit.types import Identifier
 from backproof.scaffold.declared import normalize_name
 
 _PINNED = re.compile(r"[A-Z0-9][A-Z0-9._-]{0,98}==[A-Z0-9.!+]{1,60}", re.IGNORECASE | re.ASCII)
-_LONGEST = 100
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -51,12 +50,9 @@ def check_choices(*, identity: str = "", device: str = devices.SCAFFOLDED, relea
 def _check_identity(text: str) -> None:
     try:
         TypeAdapter(Identifier).validate_python(text)
-        too_long = len(text) > _LONGEST
-    except ValidationError:
-        too_long = True
-    if too_long:
+    except ValidationError as error:
         raise PlanError(
-            f"{text[:_LONGEST]}: not a valid id of a kit",
-            why=f"an id consists of at most {_LONGEST} lower-case letters, digits and .+_-, and starts with a letter or digit",
+            f"{text[:100]}: not a valid id of a kit",
+            why="an id consists of at most 100 lower-case letters, digits and .+_-, and starts with a letter or digit",
             next_step="choose another --id, for example name-1234",
-        )
+        ) from error

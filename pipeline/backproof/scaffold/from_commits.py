@@ -30,7 +30,7 @@ def read_commits(repo: str, names: Sequence[str], branch: str) -> Facts:
         named = [_read_commit(picker.store, source, name) for name in names]
         commits = tuple({commit.sha: commit for commit in named}.values())
         paths = tuple({path: None for commit in commits for path in _list_paths(picker, commit)})
-        return _build_facts(source, commits, paths, branch, _read_release(picker.store, tip, paths))
+        return _build_facts(source, commits, paths, branch, _read_release(picker, tip, paths))
 
 
 def _read_commit(store: Store, source: Source, name: str) -> CommitInfo:
@@ -56,12 +56,10 @@ def _list_paths(picker: Picker, commit: CommitInfo) -> Iterable[str]:
     return picker.diff_trees(change.before, change.after)
 
 
-def _read_release(store: Store, tip: str, paths: Sequence[str]) -> Release:
-    tree = store.objects.read_commit(tip).tree
-
+def _read_release(picker: Picker, tip: str, paths: Sequence[str]) -> Release:
     def read(path: str) -> str | None:
-        content = store.objects.read_file(tree, path)
-        return None if content is None else content.decode("utf-8", "replace")
+        text = picker.objects.read_file(picker.read_tree(tip), path)
+        return text.decode("utf-8", "replace") if text is not None else None
 
     return read_release(read, paths)
 

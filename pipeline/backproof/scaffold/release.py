@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     Reader = Callable[[str], str | None]
 
-LONGEST = 128 * 1024
+_LONGEST = 128 * 1024
 """Characters of a file that is read; a longer one is left out. The largest setup.py that was met has 20 thousand."""
 _MODULES = 20
 _DEEPEST = 6
@@ -51,7 +51,7 @@ def read_release(read: Reader, changed: Sequence[str]) -> Release:
 
 
 def _check_length(text: str | None) -> str:
-    return text if text and len(text) <= LONGEST else ""
+    return text if text and len(text) <= _LONGEST else ""
 
 
 def _find_root(read: Reader, changed: Sequence[str]) -> str | None:
