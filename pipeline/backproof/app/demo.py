@@ -25,10 +25,9 @@ from backproof.kit.plan import PLAN_FILE, Service
 from backproof.rundir.ledger import digest_of, sha256_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from backproof.kit.plan import Plan, Target
     from backproof.records.proof import Run
+    from backproof.rundir.context import Say
 
 _DATE = "2026-01-01T00:00:00+00:00"
 _PATCHES = "patches"
@@ -37,7 +36,7 @@ _ALONE = ("--no-deps", "--no-build-isolation")
 _NETWORK = "check the network and the package index, then run the same command again: what is done is kept"
 
 
-def run_demo(kit: Path | None, out: Path | None, say: Callable[[str], None]) -> tuple[Run, Path]:
+def run_demo(kit: Path | None, out: Path | None, say: Say) -> tuple[Run, Path]:
     """Run a kit on the device without hardware that its checks name. Return the run and its folder."""
     kit = (kit or find_first_kit(Path.cwd())).absolute()
     the_plan = load_plan(kit, DEVICES)
@@ -96,7 +95,7 @@ def _cache_folder(target: Target) -> Path:
     return folder
 
 
-def make_environment(the_plan: Plan, target: Target, say: Callable[[str], None]) -> Path:
+def make_environment(the_plan: Plan, target: Target, say: Say) -> Path:
     """Return the interpreter of the target environment; it is made once for what the plan asks for."""
     folder = _cache_folder(target)
     python = folder / "env" / "bin" / "python"
@@ -112,7 +111,7 @@ def make_environment(the_plan: Plan, target: Target, say: Callable[[str], None])
     return python
 
 
-def _mend_environment(the_plan: Plan, target: Target, folder: Path, python: Path, say: Callable[[str], None]) -> None:
+def _mend_environment(the_plan: Plan, target: Target, folder: Path, python: Path, say: Say) -> None:
     """Install the release again where somebody changed it: the environment belongs to Backproof."""
     if changed := _list_changed(the_plan, python):
         say(f"target environment: not the release's own: {', '.join(changed[:3])}; installing it again")
@@ -131,7 +130,7 @@ def _list_changed(the_plan: Plan, python: Path) -> list[str]:
     return [path for path, sha in installed.files.items() if sha and hash_file(installed.site / path) != sha]
 
 
-def _build_environment(target: Target, folder: Path, python: Path, say: Callable[[str], None]) -> None:
+def _build_environment(target: Target, folder: Path, python: Path, say: Say) -> None:
     argv = [sys.executable, "-m", "venv", "--clear", str(folder / "env")]
     _run_step(argv, "the target environment cannot be made", "look at the disk")
     for package in target.packages:
@@ -142,7 +141,7 @@ def _build_environment(target: Target, folder: Path, python: Path, say: Callable
     _run_pip(python, "install", *_ALONE, str(sdist), env=target.env)
 
 
-def _fetch_sdist(target: Target, folder: Path, python: Path, say: Callable[[str], None]) -> Path:
+def _fetch_sdist(target: Target, folder: Path, python: Path, say: Say) -> Path:
     """Return the release's source distribution: the package and the upstream repository come from the same file."""
     place = folder / "sdist"
     if not list(place.glob("*.tar.gz")):
@@ -170,7 +169,7 @@ def _run_step(argv: list[str], what: str, next_step: str, env: dict[str, str] | 
     proc.run_process(argv, env=proc.build_environment(extra), timeout=1800).require_success(what, next_step=next_step)
 
 
-def make_repository(the_plan: Plan, target: Target, kit: Path, say: Callable[[str], None]) -> Path:
+def make_repository(the_plan: Plan, target: Target, kit: Path, say: Say) -> Path:
     """Return a local upstream: the release's own files on its branch, and the pull request's commits as the kit has them."""
     folder = _cache_folder(target)
     series = sorted((kit / target.series).glob("*.patch"))

@@ -26,9 +26,15 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from backproof.kit.plan import Plan
-    from backproof.rundir.context import Stage
+    from backproof.rundir.context import Say, Stage
 
 NAMES = tuple(stage.NAME for stage in PIPELINE)
+_NEEDED = {
+    "kit": "name a kit, for example patches/19353",
+    "repo": "give --repo; `backproof demo` brings its own",
+    "python": "give --python; `backproof demo` brings its own",
+}
+"""What a new run must be told, and how."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -44,24 +50,22 @@ class Request:
     signoff: bool | None = None
 
 
-def run_pipeline(request: Request, say: Callable[[str], None], *, first: str = NAMES[0], last: str = NAMES[-1]) -> Run:
+def run_pipeline(request: Request, say: Say, *, first: str = NAMES[0], last: str = NAMES[-1]) -> Run:
     """Run the whole pipeline, or the part from `first` to `last`; what changed outside the run folder is undone at the end."""
     return _run_stages(request, say, PIPELINE[NAMES.index(first) : NAMES.index(last) + 1], hold=False)
 
 
-def run_alone(request: Request, say: Callable[[str], None], name: str) -> Run:
+def run_alone(request: Request, say: Say, name: str) -> Run:
     """Run one stage of the pipeline. An overlay that it puts in place stays until it is undone."""
     return _run_stages(request, say, (PIPELINE[NAMES.index(name)],), hold=True)
 
 
-def run_on_request(request: Request, say: Callable[[str], None], stage: Stage, options: object = None) -> Run:
+def run_on_request(request: Request, say: Say, stage: Stage, options: object = None) -> Run:
     """Run a stage that is not part of every run, and the report that then tells of it, too."""
     return _run_stages(request, say, (stage, PIPELINE[-1]), hold=False, options=options)
 
 
-def add_beside(
-    folder: Path, say: Callable[[str], None], stage: Stage, record: type[R], options: object, *, kit: str = ""
-) -> R:
+def add_beside(folder: Path, say: Say, stage: Stage, record: type[R], options: object, *, kit: str = "") -> R:
     """Add what is no part of the proof to a finished run, and return its record.
 
     The run's target is not needed. Its kit is the run's own, or `kit` where the run comes from another machine.
@@ -74,7 +78,7 @@ def add_beside(
             return ctx.require_record(record)
 
 
-def undo_overlay(request: Request, say: Callable[[str], None], *, force: bool) -> str:
+def undo_overlay(request: Request, say: Say, *, force: bool) -> str:
     """Take a held overlay out of the target; what was there before is there again."""
     must_be_of_its_run(request)
     sites = overlay.undo_overlays_of(str(Ledger(request.folder).folder), force=force)
@@ -83,17 +87,13 @@ def undo_overlay(request: Request, say: Callable[[str], None], *, force: bool) -
     return f"{format_count(len(sites), 'target')} put back" if sites else "there was nothing to put back"
 
 
-def _run_stages(
-    request: Request, say: Callable[[str], None], stages: Sequence[Stage], *, hold: bool, options: object = None
-) -> Run:
+def _run_stages(request: Request, say: Say, stages: Sequence[Stage], *, hold: bool, options: object = None) -> Run:
     with open_run(request, say, hold=hold, options=options) as ctx:
         return runner.run_stages(ctx, ctx.run, stages)
 
 
 @contextmanager
-def open_run(
-    request: Request, say: Callable[[str], None], *, hold: bool = False, options: object = None
-) -> Iterator[Context]:
+def open_run(request: Request, say: Say, *, hold: bool = False, options: object = None) -> Iterator[Context]:
     """Lock the run folder and load its plan and settings; effects are undone when the block ends."""
     ledger = Ledger(request.folder)
     settings = _read_settings(request, known := ledger.load_run())
@@ -107,15 +107,13 @@ def open_run(
         if aside := ledger.set_aside():
             say(f"run.json was of another version or cut; it is kept as {aside.name} and the run starts afresh")
         overlay.recover_all_sites(say)
-        current = runner.save_run(ledger, _read_current(ledger, the_plan, settings))
+        current = ledger.save_run(_read_current(ledger, the_plan, settings))
         with _open_context(ledger, kit, current, say, loaded_plan=the_plan, hold=hold, options=options) as ctx:
             yield ctx
 
 
 @contextmanager
-def _open_context(
-    ledger: Ledger, kit: Path, current: Run, say: Callable[[str], None], **facts: Any
-) -> Iterator[Context]:
+def _open_context(ledger: Ledger, kit: Path, current: Run, say: Say, **facts: Any) -> Iterator[Context]:
     ctx = Context(
         ledger=ledger,
         kit=kit,
@@ -161,20 +159,12 @@ def _read_options(request: Request) -> dict[str, Any]:
 
 def _begin_settings(request: Request) -> Settings:
     """The settings of a new run, with the defaults of what was not named."""
-    if not request.kit:
-        raise PlanError(
-            f"{request.folder}: no kit is known here",
-            why="this run folder is new",
-            next_step="name a kit, for example patches/19353",
-        )
-    the_plan = load_plan(Path(request.kit), DEVICES)
-    if not (request.repo and request.python):
-        missing = "--python" if request.repo else "--repo"
-        raise PlanError(
-            f"{missing} is missing",
-            why="this run folder does not know it yet",
-            next_step=f"give {missing}; `backproof demo` brings its own",
-        )
+    for name, advice in _NEEDED.items():
+        if not getattr(request, name):
+            raise PlanError(
+                f"{request.folder}: no {name} is known here", why="this run folder is new", next_step=advice
+            )
+    the_plan = load_plan(Path(request.kit or ""), DEVICES)
     return Settings(**{"branch": the_plan.branch[0].name, "device": devices.DEFAULT, **_read_options(request)})
 
 

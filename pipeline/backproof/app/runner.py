@@ -22,14 +22,7 @@ if TYPE_CHECKING:
 
     from backproof.core.model import Evidence
     from backproof.rundir.context import Context, Stage
-    from backproof.rundir.ledger import Ledger
     from backproof.rundir.registry import Registry
-
-
-def save_run(ledger: Ledger, run: Run) -> Run:
-    """Write run.json and return the run."""
-    ledger.save_run(run)
-    return run
 
 
 def run_stages(ctx: Context, run: Run, stages: Sequence[Stage]) -> Run:
@@ -43,29 +36,26 @@ def run_stages(ctx: Context, run: Run, stages: Sequence[Stage]) -> Run:
     for stage in stages:
         if stage.ROLE is StageRole.AFTERWARDS:
             run = _close_effects(ctx, run)
-            save_run(ctx.ledger, run_verdict.mark_unfinished(run))
+            ctx.ledger.save_run(run_verdict.mark_unfinished(run))
         ctx.say(f"==> {stage.NAME}")
         result = _run_stage(replace(ctx, run=run), stage)
-        run = replace_result(run, result, ctx.registry)
-        _log_result(ctx, result)
-        save_run(ctx.ledger, run_verdict.mark_unfinished(run))
+        run = _keep_result(ctx, run, result)
+        ctx.ledger.save_run(run_verdict.mark_unfinished(run))
         ctx.say(f"    {result.outcome}{' (reused)' if result.reused else ''}: {result.sentence}")
     run = run_verdict.summarise_run(run, ctx.ledger, ctx.registry).model_copy(update={"ended": now()})
-    return save_run(ctx.ledger, run)
+    return ctx.ledger.save_run(run)
 
 
 def add_beside(ctx: Context, stage: Stage) -> Run:
     """Run a stage that is no part of the proof; verdict and level stay as they are, and its errors are the caller's."""
-    result = stage.run(ctx)
-    run = replace_result(ctx.run, result, ctx.registry)
-    _log_result(ctx, result)
+    run = _keep_result(ctx, ctx.run, stage.run(ctx))
     evidence = loaded_run.load_run(ctx.ledger, run, ctx.registry).evidence
-    return save_run(ctx.ledger, run.model_copy(update={"evidence": evidence}))
+    return ctx.ledger.save_run(run.model_copy(update={"evidence": evidence}))
 
 
 def replace_result(run: Run, result: StageResult, registry: Registry) -> Run:
     """Return the run with one more result; what rests on another result of this stage counts no longer."""
-    before = next((other for other in (*run.stages, *run.earlier) if other.stage == result.stage), None)
+    before = _find_result((*run.stages, *run.earlier), result.stage)
     stages = _drop_stages(run.stages, {result.stage})
     earlier = _drop_stages(run.earlier, {result.stage})
     if before is not None and before.digest != result.digest:
@@ -73,6 +63,10 @@ def replace_result(run: Run, result: StageResult, registry: Registry) -> Run:
         stages = _drop_stages(stages, {other.stage for other in outdated})
         earlier = (*earlier, *outdated)
     return run.model_copy(update={"stages": (*stages, result), "earlier": earlier})
+
+
+def _find_result(results: Iterable[StageResult], name: str) -> StageResult | None:
+    return next((result for result in results if result.stage == name), None)
 
 
 def _drop_stages(results: Iterable[StageResult], names: set[str]) -> tuple[StageResult, ...]:
@@ -93,7 +87,7 @@ def _run_stage(ctx: Context, stage: Stage) -> StageResult:
         result = _reuse_or_run(ctx, stage)
     except (PlanError, Interrupted) as error:
         # A mistake in how Backproof was called must not overwrite what an earlier, right call found.
-        if all(earlier.stage != stage.NAME for earlier in ctx.run.earlier):
+        if _find_result(ctx.run.earlier, stage.NAME) is None:
             _save_failure(ctx, _record_failure(ctx, stage, error))
         raise
     except (BackproofError, OSError) as error:
@@ -105,7 +99,7 @@ def _run_stage(ctx: Context, stage: Stage) -> StageResult:
 
 def _reuse_or_run(ctx: Context, stage: Stage) -> StageResult:
     digest = digest_of({"stage": stage.NAME, "tool": __version__, "inputs": stage.inputs(ctx)})
-    before = next((earlier for earlier in ctx.run.earlier if earlier.stage == stage.NAME), None)
+    before = _find_result(ctx.run.earlier, stage.NAME)
     if before and stage.REUSABLE and _can_reuse(ctx, before, digest):
         return before.model_copy(update={"reused": True})
     return stage.run(ctx).model_copy(update={"digest": digest})
@@ -155,7 +149,7 @@ def _begin_run(run: Run, names: set[str]) -> Run:
 
 def _save_failure(ctx: Context, result: StageResult) -> None:
     try:
-        save_run(ctx.ledger, run_verdict.mark_unfinished(replace_result(ctx.run, result, ctx.registry)))
+        ctx.ledger.save_run(run_verdict.mark_unfinished(replace_result(ctx.run, result, ctx.registry)))
     except OSError:
         ctx.say("    run.json could not be written")
 
@@ -166,8 +160,7 @@ def _close_effects(ctx: Context, run: Run) -> Run:
         ctx.effects.close()
     except BackproofError as error:
         name = ctx.registry.name_of(InstallRecord)
-        installed = next((result for result in run.stages if result.stage == name), None)
-        if installed is None:
+        if (installed := _find_result(run.stages, name)) is None:
             raise
         finding = Finding(severity="fail", text=f"{error.what}: {error.why}; next: {error.next_step}")
         changed = installed.model_copy(update={"outcome": Outcome.PERSON, "findings": (*installed.findings, finding)})
@@ -175,7 +168,8 @@ def _close_effects(ctx: Context, run: Run) -> Run:
     return run
 
 
-def _log_result(ctx: Context, result: StageResult) -> None:
+def _keep_result(ctx: Context, run: Run, result: StageResult) -> Run:
     ctx.ledger.log_event(
         "stage", stage=result.stage, outcome=result.outcome, reused=result.reused, seconds=round(result.seconds, 2)
     )
+    return replace_result(run, result, ctx.registry)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import secrets
 from importlib import resources
 from pathlib import Path
@@ -58,6 +57,6 @@ def read_software(python: Path, env: Mapping[str, str] | None = None) -> Softwar
         output = (done.error_text or done.text).strip()[-300:]
         return Software(why=f"`{done.command}` ended with code {done.code}: {output}")
     try:
-        return Software.model_validate(json.loads(answer.partition(" ")[2]))
-    except (ValueError, ValidationError) as error:
+        return Software.model_validate_json(answer.partition(" ")[2])
+    except ValidationError as error:
         return Software(why=f"the answer of `{done.command}` cannot be read: {error}"[:500])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar
 
 from backproof.adapters.git import Store
 from backproof.core.errors import PlanError
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from backproof.rundir.ledger import Ledger
     from backproof.rundir.registry import Registry
 
+Say: TypeAlias = "Callable[[str], None]"
+"""Where progress goes, line by line."""
 R = TypeVar("R", bound=Record)
 OptionsT = TypeVar("OptionsT")
 
@@ -46,7 +48,7 @@ class Context:
     registry: Registry
     devices: Mapping[str, OffersModels]
     run: Run
-    say: Callable[[str], None]
+    say: Say
     loaded_plan: Plan | None = None
     options: object = None
     hold: bool = False

@@ -178,9 +178,10 @@ class Ledger:
         """The run as last written; None when there is none of this version."""
         return self.read_record(RUN_FILE, Run)
 
-    def save_run(self, run: Run) -> None:
-        """Write run.json; only the runner calls this."""
+    def save_run(self, run: Run) -> Run:
+        """Write run.json and return the run; only `app` calls this."""
         self.write_record(RUN_FILE, run)
+        return run
 
     def set_aside(self) -> Path | None:
         """Move a run.json that cannot be read (another version, cut) out of the way; nothing is deleted."""

@@ -7,6 +7,7 @@ https://docs.github.com/en/actions/reference/workflow-commands-for-github-action
 from __future__ import annotations
 
 import os
+import re
 import secrets
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -17,6 +18,7 @@ from backproof.core.plain_text import strip_controls
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
+    from contextlib import AbstractContextManager
 
     from backproof.core.model import Finding
 
@@ -49,24 +51,22 @@ class Actions:
             output_file=Path(output) if (output := source.get("GITHUB_OUTPUT")) else None,
         )
 
-    @contextmanager
-    def open_group(self, title: str) -> Iterator[None]:
+    def open_group(self, title: str) -> AbstractContextManager[None]:
         """Lines that Actions folds under a title."""
-        self.write(f"::group::{_escape_message(title)}")
-        try:
-            yield
-        finally:
-            self.write("::endgroup::")
+        return self._enclose(f"::group::{_escape_message(title)}", "::endgroup::")
 
-    @contextmanager
-    def fence_output(self) -> Iterator[None]:
+    def fence_output(self) -> AbstractContextManager[None]:
         """Lines from outside: no command in them is obeyed until a word that nobody can guess."""
         word = self.secret()
-        self.write(f"::stop-commands::{word}")
+        return self._enclose(f"::stop-commands::{word}", f"::{word}::")
+
+    @contextmanager
+    def _enclose(self, begin: str, end: str) -> Iterator[None]:
+        self.write(begin)
         try:
             yield
         finally:
-            self.write(f"::{word}::")
+            self.write(end)
 
     def mask_value(self, value: str) -> None:
         """Actions replaces the value in its log from here on, line by line."""
@@ -117,11 +117,10 @@ class Actions:
 def _close_fence(markdown: str) -> str:
     """Close a fence that the cut left open."""
     open_fence = ""
-    for line in markdown.splitlines():
-        ticks = line[: len(line) - len(line.lstrip("`"))]
-        if not open_fence and len(ticks) >= 3:
+    for ticks, rest in re.findall(r"^(`{3,})(.*)$", markdown, re.MULTILINE):
+        if not open_fence:
             open_fence = ticks
-        elif open_fence and ticks == line.strip() and len(ticks) >= len(open_fence):
+        elif not rest.strip() and len(ticks) >= len(open_fence):
             open_fence = ""
     return f"{markdown}\n{open_fence}" if open_fence else markdown
 

@@ -53,14 +53,11 @@ def make_matrix(plan: Plan, repo: str, *, devices: tuple[str, ...] = (), labels:
         PlanError: a branch or a device is not there, or nothing is left to run.
     """
     source = Source.open(repo)
-    chosen = (
-        {name: get_device(name) for name in devices}
-        if devices
-        else {name: device for name, device in DEVICES.items() if plan.has_checks_under(device.models(plan))}
-    )
+    named = devices or [name for name, device in DEVICES.items() if plan.has_checks_under(device.models(plan))]
+    chosen = {name: get_device(name) for name in named}
     cells = tuple(
         Cell(
-            name=_make_slug(f"{branch.name}-{name}"),
+            name=re.sub(r"[^A-Za-z0-9._]+", "-", f"{branch.name}-{name}").strip("-.")[:120],
             kit=plan.id,
             branch=branch.name,
             sha=source.resolve_branch(branch.name),
@@ -77,7 +74,3 @@ def make_matrix(plan: Plan, repo: str, *, devices: tuple[str, ...] = (), labels:
             next_step="name fewer devices with --device, or correct the plan's branches and expectations",
         )
     return Matrix(include=cells)
-
-
-def _make_slug(text: str) -> str:
-    return re.sub(r"[^A-Za-z0-9._]+", "-", text).strip("-.")[:120]

@@ -35,9 +35,8 @@ def merge_runs(folders: Sequence[Path], kit: Path, registry: Registry, *, expect
         PlanError: the runs are of different kits, or none is there.
     """
     loaded = [publish.load_publishable(run, registry, kit) for run in _find_runs(folders)]
-    shards: dict[tuple[str, str], Shard] = {}
-    for item in sorted(loaded, key=lambda one: one.said.started):
-        shards[item.said.settings.branch, item.said.settings.device] = _make_shard(item)
+    runs = sorted(loaded, key=lambda item: item.said.started)
+    shards = {(item.said.settings.branch, item.said.settings.device): _make_shard(item) for item in runs}
     for cell in (
         read_written(expected, Matrix, what="matrix", command="backproof ci matrix").include if expected else ()
     ):

@@ -7,6 +7,7 @@ faults end in one code.
 from __future__ import annotations
 
 import re
+from itertools import chain
 from typing import TYPE_CHECKING, Literal
 
 from backproof.adapters.github import issues
@@ -84,13 +85,11 @@ def make_fingerprint(plan: Plan, fault: Path | None, *, model: str = "", mode: s
     )
     first = triaged.first_fault if triaged else None
     words = " ".join((plan.title, *plan.baseline.arguments, *plan.baseline.environment.values()))
-    codes = dict.fromkeys(
-        (triaged.code or "", *(code.code for code in (*triaged.chain, *triaged.codes))) if triaged else ()
-    )
+    codes = [triaged.code or "", *(code.code for code in (*triaged.chain, *triaged.codes))] if triaged else []
     result = Fingerprint(
         kind=first.kind if first else (plan.triage.kind if plan.triage else ""),
         kernel=(triaged.kernel or "") if triaged else "",
-        codes=tuple(filter(None, codes))[:4] or tuple(dict.fromkeys(_CODE.findall(words)))[:4],
+        codes=tuple(dict.fromkeys(filter(None, codes)))[:4] or tuple(dict.fromkeys(_CODE.findall(words)))[:4],
         model=model or next(iter(_MODEL.findall(plan.title)), ""),
         modes=(mode,) if mode else tuple(dict.fromkeys(_MODE.findall(f"{words} {first.text if first else ''}")))[:2],
     )
@@ -109,11 +108,12 @@ def search_similar(client: GitHubClient, repo: str, wanted: Fingerprint) -> Simi
     Raises:
         RefusedError: GitHub refused.
     """
-    issues_by_number: dict[int, Issue] = {}
-    for words in _build_queries(wanted)[: SEARCHES // 2]:
-        for kind in ("issue", "pr"):
-            for issue in issues.search_issues(client, repo, words, kind=kind):
-                issues_by_number.setdefault(issue.number, issue)
+    listed = (
+        issues.search_issues(client, repo, words, kind=kind)
+        for words in _build_queries(wanted)[: SEARCHES // 2]
+        for kind in ("issue", "pr")
+    )
+    issues_by_number = {issue.number: issue for issue in chain.from_iterable(listed)}
     ranked = sorted(
         (_compare_issue(issue, wanted) for issue in issues_by_number.values()),
         key=lambda issue: (-issue.score, -issue.number),
@@ -126,11 +126,10 @@ def search_similar(client: GitHubClient, repo: str, wanted: Fingerprint) -> Simi
 
 def _build_queries(wanted: Fingerprint) -> list[str]:
     """Return queries, the most telling words first. A query has few words: the search wants all of them."""
-    telling = [wanted.kernel, *wanted.codes[:1], " ".join(filter(None, (_get_first_word(wanted.kind), wanted.model)))]
-    telling += [" ".join(filter(None, (wanted.model, *wanted.modes[:1]))), _get_first_word(wanted.kind)]
-    return [
-        f'"{query}"' if " " not in query else query for query in dict.fromkeys(map(_strip_operators, telling)) if query
-    ]
+    kind = _get_first_word(wanted.kind)
+    mode = " ".join((wanted.model, *wanted.modes[:1]))
+    telling = map(_strip_operators, (wanted.kernel, *wanted.codes[:1], f"{kind} {wanted.model}", mode, kind))
+    return [f'"{query}"' if " " not in query else query for query in dict.fromkeys(telling) if query]
 
 
 def _strip_operators(words: str) -> str:

@@ -44,15 +44,11 @@ _ALIKE = 0.9
 def find_claims(text: str, original: str | None) -> tuple[ValidationClaim, ...]:
     """Sentences about validation. With the original's text, those it also has are marked inherited."""
     known = [_strip_markup(item) for item in _split_sentences(original or "")]
-    found = []
-    for sentence in _split_sentences(text):
-        kinds = _find_kinds(sentence)
-        if kinds:
-            found.append(
-                ValidationClaim(
-                    kinds=kinds, quote=sentence[:_QUOTE], inherited=_is_alike(_strip_markup(sentence), known)
-                )
-            )
+    found = [
+        ValidationClaim(kinds=kinds, quote=sentence[:_QUOTE], inherited=_is_alike(_strip_markup(sentence), known))
+        for sentence in _split_sentences(text)
+        if (kinds := _find_kinds(sentence))
+    ]
     return tuple(found[:_MOST])
 
 

@@ -68,6 +68,7 @@ def examine_pull(client: GitHubClient, subject: Subject) -> AuditRecord:
     commits = pulls.add_files(client, subject.repo, pulls.list_commits(client, subject.repo, subject.pull))
     net = pulls.list_files(client, subject.repo, subject.pull)
     runs = pulls.list_check_runs(client, subject.repo, pull.head.sha)
+    others = [run for run in runs if run.conclusion != "success"]
     record = AuditRecord(
         repo=subject.repo,
         pull=subject.pull,
@@ -76,12 +77,8 @@ def examine_pull(client: GitHubClient, subject: Subject) -> AuditRecord:
         requests=requests,
         claims=claims.find_claims(pull.text, original),
         cancelled=history.find_cancelled(commits, net),
-        checks=tuple(
-            CheckState(name=run.name[:200], state=run.conclusion or run.status)
-            for run in runs
-            if run.conclusion != "success"
-        ),
-        checks_succeeded=sum(run.conclusion == "success" for run in runs),
+        checks=tuple(CheckState(name=run.name[:200], state=run.conclusion or run.status) for run in others),
+        checks_succeeded=len(runs) - len(others),
         later=history.find_later(client, subject.repo, tuple(filter(None, (subject.pull, subject.original)))),
         limits=tuple(limits),
     )

@@ -27,11 +27,8 @@ def find_cancelled(commits: tuple[Commit, ...], net: tuple[ChangedFile, ...]) ->
         paths = {file.filename for file in commit.files}
         if not paths or paths & left:
             continue
-        partners = [
-            other.sha[:12]
-            for other in commits
-            if other.sha != commit.sha and paths & {file.filename for file in other.files}
-        ]
+        sharing = [other.sha[:12] for other in commits if paths & {file.filename for file in other.files}]
+        partners = [sha for sha in sharing if sha != commit.sha[:12]]
         why = f"touches {', '.join(sorted(paths)[:5])}, and none of it is in the pull request as a whole"
         why += f"; {', '.join(partners)} touch the same" if partners else ""
         found.append(OtherCommit(commit=commit.sha, subject=commit.subject, why=why, computed=True))

@@ -17,15 +17,6 @@ if TYPE_CHECKING:
 
 Landed = Literal["exactly", "after-formatting", "no"]
 
-_LAYOUT = {
-    tokenize.NL,
-    tokenize.NEWLINE,
-    tokenize.INDENT,
-    tokenize.DEDENT,
-    tokenize.COMMENT,
-    tokenize.ENCODING,
-    tokenize.ENDMARKER,
-}
 _CLOSERS = {")", "]", "}"}
 _LARGEST = 2_000_000
 
@@ -96,7 +87,7 @@ def _list_tokens(code: str) -> tuple[str, ...]:
     found: list[str] = []
     try:
         for token in tokenize.generate_tokens(io.StringIO(dedent(code)).readline):
-            if token.type in _LAYOUT:
+            if token.type == tokenize.COMMENT or not token.string.strip():
                 continue
             if token.string in _CLOSERS and found and found[-1] == ",":
                 found.pop()

@@ -31,12 +31,10 @@ def parse_wishes(body: str) -> tuple[Wish, ...]:
     """The suggestion blocks of a comment; else the code it names; else its words."""
     text = body.replace("\r\n", "\n")[:_LONGEST]
     prose = " ".join(_HTML.sub(" ", _FENCE.sub(" ", text)).split())
-    suggested = [found[3] for found in _FENCE.finditer(text) if found[2] == "suggestion"]
-    if suggested:
+    if suggested := [found[3] for found in _FENCE.finditer(text) if found[2] == "suggestion"]:
         return tuple(Wish(kind="suggestion", code=item, prose=prose) for item in suggested[:_MOST])
-    named = dict.fromkeys(_find_named(text))
-    if named:
-        return tuple(Wish(kind="named-code", code=item, prose=prose) for item in list(named)[:_MOST])
+    if named := list(dict.fromkeys(_find_named(text))):
+        return tuple(Wish(kind="named-code", code=item, prose=prose) for item in named[:_MOST])
     return (Wish(kind="prose", code="", prose=prose),) if prose else ()
 
 
