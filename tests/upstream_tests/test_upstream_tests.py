@@ -14,10 +14,12 @@ from backproof.devices.ascend.session import log_environment
 from backproof.devices.lent_packages import link_packages
 from backproof.devices.protocol import ProcessSetup
 from backproof.kit.serving import UpstreamTests
-from backproof.records.upstream_tests import ArmTests, OwnTest
+from backproof.records.upstream_tests import ArmTests, Compared, OwnTest, UpstreamRecord
+from backproof.report import junit
 from backproof.upstream_tests import compare
 from backproof.upstream_tests.arm import ArmJob, run_arm
 from backproof.upstream_tests.worker import TestJob
+from junit_xml import to_xml_report_string
 
 OPS = """
 import os, pathlib, pytest, signal, time
@@ -298,7 +300,7 @@ def test_a_module_that_cannot_be_imported_without_the_backport_is_a_note(reposit
         "1 of the target's own tests are no worse with the backport (1 mended); "
         "1 not compared: their modules cannot be imported without it"
     )
-    suites = ET.fromstring(compare.build_junit(arms, compared))  # noqa: S314 - our own text
+    suites = ET.fromstring(render_own(arms, compared))  # noqa: S314 - our own text
     assert [case.tag for suite in suites for case in suite.iter() if case.tag in {"error", "failure"}] == []
     assert compare.judge_tests([fixed], [new], "")[0] is Outcome.ERROR
     assert base.tests[0].uncollected
@@ -330,10 +332,15 @@ def test_an_error_in_one_run_and_a_failure_in_another_is_still_an_error(reposito
     assert (both.outcome, both.runs, both.bad) == ("error", 2, 2)
 
 
+def render_own(arms: list[ArmTests], compared: tuple[Compared, ...]) -> str:
+    text: str = to_xml_report_string(junit.build_own_suites(UpstreamRecord(arms=tuple(arms), compared=compared)))
+    return text
+
+
 def test_junit_tells_an_error_of_either_arm_as_an_error() -> None:
     broken = of("tests/t.py::test_x", "error", 1, 1)
     arms = [ArmTests(arm=arm, tests=(broken,)) for arm in (Arm.BASE, Arm.FIXED)]
-    suites = ET.fromstring(compare.build_junit(arms, compare.compare_arms(arms)))  # noqa: S314 - our own text
+    suites = ET.fromstring(render_own(arms, compare.compare_arms(arms)))  # noqa: S314 - our own text
     assert [case.find("error") is not None for suite in suites for case in suite] == [True, True]
 
 
@@ -344,7 +351,7 @@ def test_junit_is_red_only_where_the_backport_or_the_run_is_wrong() -> None:
         ArmTests(arm=Arm.BASE, tests=(of(bad.test, "passed"), both, of("m", "failed", 1, 1))),
         ArmTests(arm=Arm.FIXED, tests=(bad, both, flaky, of("m", "passed"), of("h", "hung", 1, 1))),
     ]
-    suites = ET.fromstring(compare.build_junit(arms, compare.compare_arms(arms)))  # noqa: S314 - our own text
+    suites = ET.fromstring(render_own(arms, compare.compare_arms(arms)))  # noqa: S314 - our own text
     assert [suite.get("name") for suite in suites] == [
         "the target's own tests on base",
         "the target's own tests on fixed",
@@ -359,7 +366,7 @@ def test_junit_is_red_only_where_the_backport_or_the_run_is_wrong() -> None:
 
 
 def test_names_in_junit() -> None:
-    assert compare.junit_name("tests/a/test_b.py::TestC::test_d[x::y.py]") == (
+    assert junit.name_own("tests/a/test_b.py::TestC::test_d[x::y.py]") == (
         "tests.a.test_b.TestC",
         "test_d[x::y.py]",
     )

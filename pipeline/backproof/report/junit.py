@@ -6,11 +6,9 @@ that something is wrong with the backport or with the run.
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from junit_xml import TestCase, TestSuite, to_xml_report_string
-from junitparser import JUnitXml
 
 from backproof.core.model import Arm, Outcome
 from backproof.core.plain_text import cut_text, strip_controls
@@ -20,11 +18,15 @@ from backproof.verdict.sentences import case_sentence
 
 if TYPE_CHECKING:
     from backproof.records.proof import Case
+    from backproof.records.upstream_tests import ArmTests, Compared, OwnTest, UpstreamRecord
     from backproof.report.view import JudgedCase, Part, RunView, StageView
-    from backproof.rundir.loaded_run import LoadedRun
 
-OWN_TESTS = "upstream-tests/junit.xml"
 _LIMIT = 8000
+_OWN_OUTCOMES = {
+    **dict.fromkeys(("crashed", "hung", "error", "not-run"), Outcome.ERROR),
+    "failed": Outcome.FAIL,
+    "skipped": Outcome.SKIP,
+}
 
 
 def render_junit(view: RunView) -> str:
@@ -34,20 +36,9 @@ def render_junit(view: RunView) -> str:
     for arm in Arm:
         cases = [_convert_case(judged) for judged in view.judged_cases if judged.case.arm is arm]
         suites += [TestSuite(f"arm {arm}", cases)] if cases else []
+    suites += build_own_suites(view.loaded.upstream_tests)
     text: str = to_xml_report_string(suites)
-    return _add_own_tests(text, view.loaded)
-
-
-def _add_own_tests(text: str, loaded: LoadedRun) -> str:
-    """Add the suites of the target's own tests behind our own, where that stage ran and its file holds."""
-    if not loaded.is_intact(loaded.find_file(OWN_TESTS)):
-        return text
-    whole = JUnitXml.fromstring(text.encode())
-    for suite in JUnitXml.fromfile(str(Path(loaded.folder) / OWN_TESTS)):
-        whole.add_testsuite(suite)
-    whole.update_statistics()  # type: ignore[no-untyped-call]
-    merged: bytes = whole.tostring()  # type: ignore[no-untyped-call]
-    return merged.decode()
+    return text
 
 
 def _convert_stage(stage: StageView) -> TestCase:
@@ -88,6 +79,42 @@ def _explain_red(case: Case) -> str:
     if case.arm is Arm.BASE:
         return "the fault is there without the backport, so this red passes the proof"
     return "the plan says that this arm alone is not enough"
+
+
+def build_own_suites(record: UpstreamRecord | None) -> list[TestSuite]:
+    """Return a suite per arm of the target's own tests: a test that is red on base or on both arms is not red here."""
+    arms: tuple[ArmTests, ...] = record.arms if record else ()
+    compared = {test.test: test for test in record.compared} if record else {}
+    return [
+        TestSuite(
+            f"the target's own tests on {arm.arm}",
+            [_convert_own(arm.arm, test, compared.get(test.test)) for test in arm.tests],
+        )
+        for arm in arms
+    ]
+
+
+def _convert_own(arm: Arm, test: OwnTest, compared: Compared | None) -> TestCase:
+    classname, name = name_own(test.test)
+    case = TestCase(_clean_text(name), classname=_clean_text(classname), elapsed_sec=test.seconds)
+    expected = test.bad and (arm is Arm.BASE or (compared and compared.verdict in {"flaky", "bad-everywhere"}))
+    if arm is Arm.BASE and test.uncollected:
+        case.stdout = _clean_text(f"not run on {arm}: {test.message}")
+    elif expected and (test.outcome != "error" or test.flaky):
+        sentence = compared.sentence if compared else ""
+        case.stdout = _clean_text(f"{test.outcome} on {arm}, {test.bad} of {test.runs} runs; {sentence}")
+    elif test.outcome in _OWN_OUTCOMES:
+        _mark_case(case, _OWN_OUTCOMES[test.outcome], test.message)
+    return case
+
+
+def name_own(test: str) -> tuple[str, str]:
+    """`tests/a/test_b.py::TestC::test_d[e]` is class `tests.a.test_b.TestC` and name `test_d[e]`."""
+    head, bracket, parameters = test.partition("[")
+    file, *inner = head.split("::")
+    path = file.removesuffix(".py").replace("/", ".")
+    *classes, name = inner or [""]
+    return ".".join([path, *classes]), f"{name}{bracket}{parameters}"
 
 
 def _mark_case(case: TestCase, outcome: Outcome, message: str) -> TestCase:

@@ -135,13 +135,9 @@ def _collect_evidence(ctx: Context, work: Path, arm: Arm) -> tuple[Evidence, ...
 
 def _keep_result(ctx: Context, record: UpstreamRecord) -> StageResult:
     outcome, sentence = compare.judge_tests(record.arms, record.compared, record.spoiled)
-    merged = compare.build_junit(record.arms, record.compared)
     command = f"backproof host upstream-tests --run {ctx.ledger.folder}"
     evidence = [
         ctx.keep_record(record, claim="each of the target's own tests on base and fixed", command=command),
-        ctx.ledger.write_evidence(
-            f"{NAME}/junit.xml", merged, claim="the same as JUnit, a suite per arm", command=command
-        ),
         *(item for arm in record.arms for item in arm.evidence),
     ]
     return StageResult(

@@ -4,11 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from junitparser import Error, Failure, JUnitXml, Skipped, TestCase, TestSuite
-
 from backproof.core.model import Arm, Outcome
-from backproof.core.plain_text import strip_controls
-from backproof.core.redaction import redact
 from backproof.records.upstream_tests import Compared
 from backproof.verdict import fisher
 
@@ -103,54 +99,3 @@ def _describe_pass(tests: Sequence[Compared], *, notes: int) -> str:
     details = f" ({listed})" if listed else ""
     lost = f"; {notes} not compared: their modules cannot be imported without it" if notes else ""
     return f"{len(tests)} of the target's own tests are no worse with the backport{details}{lost}"
-
-
-def build_junit(arms: Sequence[ArmTests], tests: Sequence[Compared]) -> str:
-    """Return all arms as one JUnit file, a suite per arm.
-
-    A red test in a CI page must mean that something is wrong with the backport or with the run: a test that is red on
-    base, or red on both arms, or flaky, says so in its output and is not red here.
-    """
-    compared = {test.test: test for test in tests}
-    whole = JUnitXml()
-    for arm in arms:
-        suite = TestSuite(f"the target's own tests on {arm.arm}")
-        for test in arm.tests:
-            suite.add_testcase(_build_case(arm.arm, test, compared.get(test.test)))
-        whole.add_testsuite(suite)
-    whole.update_statistics()  # type: ignore[no-untyped-call]
-    text: bytes = whole.tostring()  # type: ignore[no-untyped-call]
-    return text.decode()
-
-
-def _build_case(arm: Arm, test: OwnTest, compared: Compared | None) -> TestCase:
-    classname, name = junit_name(test.test)
-    case = TestCase(_clean_text(name), classname=_clean_text(classname), time=test.seconds)
-    message = _clean_text(test.message)
-    if arm is Arm.BASE and test.uncollected:
-        case.system_out = _clean_text(f"not run on {arm}: {test.message}")
-    elif test.outcome == "error" and not test.flaky:
-        case.result = [Error(message, test.outcome)]
-    elif test.bad and (arm is Arm.BASE or (compared and compared.verdict in {"flaky", "bad-everywhere"})):
-        sentence = compared.sentence if compared else ""
-        case.system_out = _clean_text(f"{test.outcome} on {arm}, {test.bad} of {test.runs} runs; {sentence}")
-    elif test.outcome == "skipped":
-        case.result = [Skipped(message)]
-    elif test.outcome in {"crashed", "hung", "error", "not-run"}:
-        case.result = [Error(message, test.outcome)]
-    elif test.outcome == "failed":
-        case.result = [Failure(message, "failed")]
-    return case
-
-
-def junit_name(test: str) -> tuple[str, str]:
-    """`tests/a/test_b.py::TestC::test_d[e]` is class `tests.a.test_b.TestC` and name `test_d[e]`."""
-    head, bracket, parameters = test.partition("[")
-    file, *inner = head.split("::")
-    path = file.removesuffix(".py").replace("/", ".")
-    *classes, name = inner or [""]
-    return ".".join([path, *classes]), f"{name}{bracket}{parameters}"
-
-
-def _clean_text(text: str) -> str:
-    return strip_controls(redact(text))[:4000]
