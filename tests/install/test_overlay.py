@@ -263,16 +263,8 @@ def test_an_edit_between_a_kill_and_the_next_command_stays(site: Path) -> None:
     assert not (site / ".backproof-overlay").exists()
 
 
-def test_a_note_that_cannot_be_read_is_dropped(site: Path) -> None:
-    with overlay.install_changes(site, changes(), owner="run 1"):
-        note = next(registry.registry_folder().iterdir())
-        note.write_text("{", encoding="utf-8")
-        assert registry.list_sites() == []
-        assert not note.exists()
-
-
 def test_a_note_of_an_environment_that_is_gone_is_dropped(site: Path) -> None:
-    registry.register_site(site, "run 1")
+    registry.register_site(site)
     shutil.rmtree(site)
     assert overlay.recover_all_sites(print) == ()
     assert registry.list_sites() == []

@@ -85,27 +85,25 @@ def undo_overlay(site: Path, *, force: bool = False) -> bool:
         NeedsReview: files changed by someone else meanwhile; `force` puts the originals over them.
     """
     site = site.resolve()
-    with _lock_site(site):
+    with _try_lock(site) as is_locked:
+        if not is_locked:
+            raise build_taken_error(site, written.read_journal(site))
         return OverlaySession(site, owner="", handle=-1).revert(force=force)
 
 
 def undo_overlays_of(owner: str, *, force: bool = False) -> tuple[Path, ...]:
     """Undo what this owner (a run folder, which may be gone) left in place; return the sites changed."""
-    return tuple(site for site in registry.list_sites(owner=owner) if undo_overlay(site, force=force))
+    sites = (site for site in registry.list_sites() if find_owner(site) == owner)
+    return tuple(site for site in sites if undo_overlay(site, force=force))
 
 
 def recover_site(site: Path) -> bool:
     """Undo what a dead owner left, unless it is held; return whether something was undone."""
     site = site.resolve()
-    if site in OPEN or (handle := lock.acquire_lock(site)) is None:
-        return False
-    try:
-        journal = written.read_journal(site)
-        if journal is not None and journal.held:
-            return False
-        return OverlaySession(site, owner="", handle=-1).revert()
-    finally:
-        lock.release_lock(handle)
+    with _try_lock(site) as is_locked:
+        journal = written.read_journal(site) if is_locked else None
+        is_held = journal is not None and journal.held
+        return is_locked and not is_held and OverlaySession(site, owner="", handle=-1).revert()
 
 
 def recover_all_sites(say: Callable[[str], None]) -> tuple[Path, ...]:
@@ -125,11 +123,11 @@ def recover_all_sites(say: Callable[[str], None]) -> tuple[Path, ...]:
 
 
 @contextmanager
-def _lock_site(site: Path) -> Iterator[None]:
+def _try_lock(site: Path) -> Iterator[bool]:
+    """Own the site during the block; False where a live process does."""
     handle = None if site in OPEN else lock.acquire_lock(site)
-    if handle is None:
-        raise build_taken_error(site, written.read_journal(site))
     try:
-        yield
+        yield handle is not None
     finally:
-        lock.release_lock(handle)
+        if handle is not None:
+            lock.release_lock(handle)

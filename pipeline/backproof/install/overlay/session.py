@@ -70,7 +70,7 @@ class OverlaySession:
             journal = check.plan_changes(self.site, changes, owner=self.owner, guards=guards)
         if not journal.files:
             return
-        self.warning = registry.register_site(self.site, self.owner)
+        self.warning = registry.register_site(self.site)
         yield "noted"
         try:
             with translate_os_errors(self.site):
@@ -144,9 +144,7 @@ class OverlaySession:
                 raise build_replaced_error(self.site, journal, changed)
             clean.force_remove_folder(self.site)
             return
-        drift: list[steps.Drift] = []
-        yield from steps.revert_changes(self.site, journal, force=force, drift=drift)
-        if drift:
+        if drift := (yield from steps.revert_changes(self.site, journal, force=force)):
             drifted = {item.path for item in drift}
             files = tuple(entry for entry in journal.files if entry.path in drifted)
             remaining = journal.model_copy(update={"files": files})

@@ -26,7 +26,7 @@ from backproof.install.overlay.journal import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Generator, Iterator, Mapping
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -61,16 +61,18 @@ def apply_changes(site: Path, journal: Journal, contents: Mapping[str, bytes | N
         yield f"moved {cached.path}"
 
 
-def revert_changes(site: Path, journal: Journal, *, force: bool, drift: list[Drift]) -> Iterator[str]:
-    """Restore everything; a file that someone else changed meanwhile stays and is added to `drift`."""
+def revert_changes(site: Path, journal: Journal, *, force: bool) -> Generator[str, None, list[Drift]]:
+    """Restore everything; return the files that someone else changed meanwhile: they stay."""
+    drift: list[Drift] = []
     for entry in journal.files:
-        _restore_file(site, entry, force=force, drift=drift)
+        changed = _restore_file(site, entry, force=force)
         yield f"restored {entry.path}"
+        if changed:
+            drift.append(changed)
+        else:
+            _drop_compiled(site, entry.path, journal.caches)
+            yield f"dropped what was compiled of {entry.path}"
     drifted = {item.path for item in drift}
-    restored = [entry.path for entry in journal.files if entry.path not in drifted]
-    for path in restored:
-        _drop_compiled(site, path, journal.caches)
-        yield f"dropped what was compiled of {path}"
     for cached in journal.caches:
         if _find_source(cached.path) not in drifted and (original := _kept_path(site, cached.path)).exists():
             _move_file(original, site / cached.path)
@@ -79,6 +81,7 @@ def revert_changes(site: Path, journal: Journal, *, force: bool, drift: list[Dri
         with suppress(OSError):  # not empty: someone else's file is in it
             (site / folder).rmdir()
         yield f"removed {folder}"
+    return drift
 
 
 def find_changed_guard(site: Path, journal: Journal) -> str:
@@ -131,28 +134,25 @@ def _change_file(site: Path, entry: JournalEntry) -> None:
         staged.replace(path)
 
 
-def _restore_file(site: Path, entry: JournalEntry, *, force: bool, drift: list[Drift]) -> None:
+def _restore_file(site: Path, entry: JournalEntry, *, force: bool) -> Drift | None:
     path, original = site / entry.path, _kept_path(site, entry.path)
     actual = hash_file(path)
+    is_forced = force and not path.is_dir()
     if not original.exists():
-        _remove_new_file(path, actual, entry, force=force, drift=drift)
+        if entry.before is not None or actual is None:
+            return None  # not changed yet, or restored already
+        if actual != entry.after and not is_forced:
+            return Drift(path=entry.path, reason=_describe_state(actual, path), original=None)
+        path.unlink()
     elif actual not in (None, NOT_A_FILE) and path.samefile(original):
         original.unlink()  # not changed yet; rename(2) of two names of one file would do nothing
     elif actual == entry.before:
         original.unlink()  # someone put the release's own file back
-    elif path.parent.is_dir() and (actual in (None, entry.after) or (force and not path.is_dir())):
+    elif path.parent.is_dir() and (actual in (None, entry.after) or is_forced):
         original.replace(path)
     else:
-        drift.append(Drift(path=entry.path, reason=_describe_state(actual, path), original=original))
-
-
-def _remove_new_file(path: Path, actual: str | None, entry: JournalEntry, *, force: bool, drift: list[Drift]) -> None:
-    if entry.before is not None or actual is None:
-        return  # not changed yet, or restored already
-    if actual == entry.after or (force and not path.is_dir()):
-        path.unlink()
-    else:
-        drift.append(Drift(path=entry.path, reason=_describe_state(actual, path), original=None))
+        return Drift(path=entry.path, reason=_describe_state(actual, path), original=original)
+    return None
 
 
 def _describe_state(actual: str | None, path: Path) -> str:
