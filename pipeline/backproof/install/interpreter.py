@@ -11,7 +11,7 @@ import secrets
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 from pydantic import ValidationError
 
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     from backproof.kit.plan import Service
 
+_PROBE = Path(str(resources.files("backproof"))) / "target" / "probe.py"
 TAIL = 1500
 """Characters of the target's output that are shown."""
 
@@ -136,7 +137,7 @@ def probe_target(
     marker = secrets.token_hex(16)
     request = {"launch": service.launch, "distribution": distribution, "modules": dict(modules or {})}
     done = proc.run_process(
-        [str(python), str(_script_path()), marker],
+        [str(python), str(_PROBE), marker],
         cwd=_find_folder(service),
         env=build_service_environment(service),
         stdin=json.dumps(request).encode(),
@@ -161,10 +162,6 @@ def _find_folder(service: Service) -> Path:
     return folder
 
 
-def _script_path() -> Path:
-    return Path(str(resources.files("backproof"))) / "target" / "probe.py"
-
-
 def _parse_answer(done: proc.Completed, marker: str) -> ProbeFacts:
     if done.code == proc.NOT_FOUND:
         raise PlanError(
@@ -174,17 +171,13 @@ def _parse_answer(done: proc.Completed, marker: str) -> ProbeFacts:
     if line is None:
         raise _build_no_answer_error(done)
     try:
-        return ProbeFacts.model_validate(_parse_line(line[len(marker) :]))
+        return ProbeFacts.model_validate_json(line[len(marker) :].decode("utf-8", "replace"))
     except (ValueError, ValidationError) as error:
         raise TargetError(
             f"{done.argv[0]}: its answer cannot be read",
             why=str(error)[:TAIL],
             next_step="open an issue with the version of that interpreter",
         ) from error
-
-
-def _parse_line(line: bytes) -> Any:
-    return json.loads(line.decode("utf-8", "replace"))
 
 
 def _build_no_answer_error(done: proc.Completed) -> TargetError:

@@ -49,9 +49,7 @@ def _put_overlay(ctx: Context, the_patch: Patch) -> OverlaySession:
     changes = arms.plan_arm_changes(ctx, the_patch, Arm.FIXED)
     session = OverlaySession.open(the_patch.site, owner=str(ctx.ledger.folder))
     ctx.effects.callback(session.close)
-    session.revert()
-    session.held = False
-    session.apply(changes, guards=the_patch.guards)
+    session.replace(changes, guards=the_patch.guards)
     if ctx.hold:
         session.hold()
     return session

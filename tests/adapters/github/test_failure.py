@@ -28,5 +28,5 @@ def test_a_read_says_nothing_of_posts(nobody: GitHubClient) -> None:
 
 def test_a_write_says_that_nothing_is_posted_twice(nobody: GitHubClient) -> None:
     with pytest.raises(RefusedError) as caught:
-        nobody.post("it cannot be posted", "/repos/a/b/issues/1/comments", {"body": "x"})
+        nobody.write("it cannot be posted", "POST", "/repos/a/b/issues/1/comments", {"body": "x"})
     assert caught.value.next_step == "check the network, then run the same command again: nothing is posted twice"

@@ -12,8 +12,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from backproof.adapters import proc
-
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class RepositoryBuilder:
@@ -29,26 +27,22 @@ class RepositoryBuilder:
         checked(run_git("init", "--quiet", str(folder)), f"{folder}: cannot be created")
         return cls(folder=folder, date=date)
 
-    def _run_git(self, *args: str) -> proc.Completed:
+    def _run_git(self, what: str, *args: str) -> str:
         identity = ("user.name=Backproof demo", "user.email=demo@backproof.invalid")
         dates = {"GIT_AUTHOR_DATE": self.date, "GIT_COMMITTER_DATE": self.date}
-        return run_git("-C", str(self.folder), *args, settings=identity, env=dates)
+        return checked(run_git("-C", str(self.folder), *args, settings=identity, env=dates), what).text.strip()
 
     def commit_all(self, message: str, *, branch: str) -> None:
         """Commit every file, ignored or not, on a new branch."""
-        checked(self._run_git("checkout", "--quiet", "--orphan", branch), f"{branch}: cannot be created")
-        checked(self._run_git("add", "--all", "--force"), "the files cannot be added")
-        checked(self._run_git("commit", "--quiet", "--message", message), "the files cannot be committed")
+        self._run_git(f"{branch}: cannot be created", "checkout", "--quiet", "--orphan", branch)
+        self._run_git("the files cannot be added", "add", "--all", "--force")
+        self._run_git("the files cannot be committed", "commit", "--quiet", "--message", message)
 
     def apply_series(self, mails: Sequence[Path], *, ref: str) -> None:
         """Apply mails on top of the branch and name the result; the branch stays where it is."""
-        branch = checked(self._run_git("symbolic-ref", "--short", "HEAD"), "no branch").text.strip()
-        checked(self._run_git("checkout", "--quiet", "--detach"), "cannot leave the branch")
-        checked(
-            self._run_git(
-                "am", "--quiet", "--committer-date-is-author-date", *(str(mail.absolute()) for mail in mails)
-            ),
-            "the kit's series does not apply to the release",
-        )
-        checked(self._run_git("update-ref", ref, "HEAD"), f"{ref}: cannot be set")
-        checked(self._run_git("checkout", "--quiet", branch), "cannot return to the branch")
+        branch = self._run_git("no branch", "symbolic-ref", "--short", "HEAD")
+        self._run_git("cannot leave the branch", "checkout", "--quiet", "--detach")
+        series = ("am", "--quiet", "--committer-date-is-author-date", *(str(mail.absolute()) for mail in mails))
+        self._run_git("the kit's series does not apply to the release", *series)
+        self._run_git(f"{ref}: cannot be set", "update-ref", ref, "HEAD")
+        self._run_git("cannot return to the branch", "checkout", "--quiet", branch)

@@ -64,12 +64,7 @@ class Source:
         Raises:
             PlanError: there is no such branch.
         """
-        names = [
-            f"refs/heads/{name}",
-            f"refs/remotes/origin/{name}",
-            f"refs/remotes/upstream/{name}",
-            f"refs/tags/{name}",
-        ]
+        names = [f"refs/{place}/{name}" for place in ("heads", "remotes/origin", "remotes/upstream", "tags")]
         names += [ref for ref in self.refs if ref.startswith("refs/remotes/") and ref.split("/", 3)[3:] == [name]]
         commit = next((self.refs[ref] for ref in names if ref in self.refs), None)
         if commit is None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from itertools import islice
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from github import Github, GithubRetry
 from github.GithubException import RateLimitExceededExceedsMaxWait
@@ -91,7 +91,7 @@ class GitHubClient:
         Raises:
             RefusedError: GitHub refused or did not answer.
         """
-        return self._send(what, "GET", path, parameters=parameters)[1]
+        return self._get(what, path, parameters)[1]
 
     def list_items(
         self, what: str, path: str, parameters: dict[str, Any] | None = None, *, key: str = ""
@@ -103,7 +103,7 @@ class GitHubClient:
         for _ in range(_PAGES):
             if following is None:
                 return
-            headers, data = self._send(what, "GET", following, parameters=query)
+            headers, data = self._get(what, following, query)
             # A page can come twice while others write; an item counts once.
             yield from _drop_seen(_extract_list(what, data, key), seen)
             following, query = _find_next_page(headers), None
@@ -127,14 +127,14 @@ class GitHubClient:
         with translated_errors(what):
             return tuple(kind.model_validate(item) for item in items)
 
-    def post(self, what: str, path: str, body: dict[str, Any]) -> Any:
-        return self._send(what, "POST", path, body=body)[1]
+    def write(self, what: str, verb: Literal["POST", "PATCH", "DELETE"], path: str, body: object = None) -> None:
+        """Send what changes something.
 
-    def patch(self, what: str, path: str, body: dict[str, Any]) -> Any:
-        return self._send(what, "PATCH", path, body=body)[1]
-
-    def delete(self, what: str, path: str) -> None:
-        self._send(what, "DELETE", path)
+        Raises:
+            RefusedError: GitHub refused or did not answer; `lost` says whether it may have taken effect.
+        """
+        with translated_errors(what, again=WRITE_AGAIN):
+            self._rest.requester.requestJsonAndCheck(verb, path, input=body)
 
     def query(self, what: str, document: str, variables: dict[str, Any]) -> dict[str, Any]:
         """Return the data of a GraphQL query."""
@@ -151,17 +151,9 @@ class GitHubClient:
         data = self.query("whose token this is cannot be read", "query { viewer { login } }", {})
         return str(data["viewer"]["login"])
 
-    def _send(
-        self,
-        what: str,
-        verb: str,
-        path: str,
-        *,
-        parameters: dict[str, Any] | None = None,
-        body: dict[str, Any] | None = None,
-    ) -> tuple[dict[str, Any], Any]:
-        with translated_errors(what) if verb == "GET" else translated_errors(what, again=WRITE_AGAIN):
-            return self._rest.requester.requestJsonAndCheck(verb, path, parameters=parameters, input=body)
+    def _get(self, what: str, path: str, parameters: dict[str, Any] | None) -> tuple[dict[str, Any], Any]:
+        with translated_errors(what):
+            return self._rest.requester.requestJsonAndCheck("GET", path, parameters=parameters)
 
 
 def _build_github(base_url: str, auth: Auth | None, retry: Retry, pause: float, timeout: int) -> Github:

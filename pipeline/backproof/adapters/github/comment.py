@@ -34,6 +34,13 @@ class Conversation:
     def __str__(self) -> str:
         return f"{self.repo}#{self.number}"
 
+    @property
+    def comments(self) -> str:
+        return f"/repos/{self.repo}/issues/{self.number}/comments"
+
+    def path_of(self, comment: MarkedComment) -> str:
+        return f"/repos/{self.repo}/issues/comments/{comment.id}"
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class CommentPlan:
@@ -59,7 +66,7 @@ def find_marked(
     """Return the comments with the draft's marker by this author, oldest first; without an author, those by anybody."""
     what = f"{place}: its comments cannot be listed"
     comments = []
-    for item in client.list_items(what, f"/repos/{place.repo}/issues/{place.number}/comments"):
+    for item in client.list_items(what, place.comments):
         with translated_errors(what):
             comment = read_marker(item)
         if comment and comment.key == draft.key and author in {None, comment.login}:
@@ -129,11 +136,7 @@ def _create_comment(
     lost: RefusedError | None = None
     for attempt in range(_TRIES):
         try:
-            client.post(
-                f"{place}: the comment cannot be posted",
-                f"/repos/{place.repo}/issues/{place.number}/comments",
-                {"body": draft.body},
-            )
+            client.write(f"{place}: the comment cannot be posted", "POST", place.comments, {"body": draft.body})
         except RefusedError as failure:
             if not failure.lost:
                 raise
@@ -166,18 +169,13 @@ def _settle_comments(
 
 
 def _update_comment(client: GitHubClient, place: Conversation, comment: MarkedComment, draft: CommentDraft) -> None:
-    client.patch(
-        f"{comment.url}: the comment cannot be updated",
-        f"/repos/{place.repo}/issues/comments/{comment.id}",
-        {"body": draft.body},
-    )
+    path = place.path_of(comment)
+    client.write(f"{comment.url}: the comment cannot be updated", "PATCH", path, {"body": draft.body})
 
 
 def _remove_comment(client: GitHubClient, place: Conversation, twin: MarkedComment) -> None:
     try:
-        client.delete(
-            f"{twin.url}: the second comment cannot be removed", f"/repos/{place.repo}/issues/comments/{twin.id}"
-        )
+        client.write(f"{twin.url}: the second comment cannot be removed", "DELETE", place.path_of(twin))
     except RefusedError as failure:
         if failure.status != 404:  # the other run removed it
             raise

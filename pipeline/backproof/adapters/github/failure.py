@@ -69,17 +69,12 @@ def translated_errors(what: str, *, again: str = _AGAIN) -> Iterator[None]:
 
 def _build_refusal(what: str, error: GithubException, again: str) -> RefusedError:
     message = _read_message(error)
-    if is_rate_limit(message) or error.status == 429:
-        return RefusedError(what, why=f"a rate limit: {message}", next_step=_format_wait(error), status=error.status)
-    if "locked" in message.lower():
+    why, step = f"{error.status}: {message}", _NEXT.get(error.status, f"GitHub may be in trouble; wait, then {again}")
+    if error.status == 429 or any(word in message.lower() for word in _RATE_WORDS):
+        why, step = f"a rate limit: {message}", _format_wait(error)
+    elif "locked" in message.lower():
         step = "ask a maintainer to unlock the conversation; comment.md of the run holds the text"
-        return RefusedError(what, why=f"{error.status}: {message}", next_step=step, status=error.status)
-    step = _NEXT.get(error.status, f"GitHub may be in trouble; wait, then {again}")
-    return RefusedError(what, why=f"{error.status}: {message}", next_step=step, status=error.status)
-
-
-def is_rate_limit(text: str) -> bool:
-    return any(word in text.lower() for word in _RATE_WORDS)
+    return RefusedError(what, why=why, next_step=step, status=error.status)
 
 
 def _format_wait(error: GithubException) -> str:

@@ -59,14 +59,11 @@ def _switch_changes(
     session: OverlaySession, changes: Sequence[Change], guards: Sequence[str]
 ) -> Iterator[OverlaySession]:
     before, guards_before, was_held = session.list_changes(), session.list_guards(), session.held
-    session.revert()
-    session.held = False
     try:
-        session.apply(changes, guards=guards)
+        session.replace(changes, guards=guards)
         yield session
     finally:
-        session.revert()
-        session.apply(before, guards=guards_before)
+        session.replace(before, guards=guards_before)
         if was_held:
             session.hold()
 

@@ -54,6 +54,12 @@ class OverlaySession:
         OPEN[site] = session
         return session
 
+    def replace(self, changes: Sequence[Change], *, guards: Sequence[str] = ()) -> None:
+        """Have these changes in place and no others; raises as `apply`."""
+        self.revert()
+        self.held = False
+        self.apply(changes, guards=guards)
+
     def apply(self, changes: Sequence[Change], *, guards: Sequence[str] = ()) -> None:
         """Change all the files or none; guards are files whose later change shows another installation.
 
