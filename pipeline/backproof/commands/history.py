@@ -60,9 +60,7 @@ def survey_command(
     with open_repository(repo, say) as opened:
         record = survey_branches(
             opened.picker,
-            [opened.resolve_kit_commit(kit, name) for name in kit.pick.commits]
-            if kit
-            else [opened.resolve_commit(name) for name in what],
+            _resolve_originals(opened, () if kit else what, kit),
             branches.match_branches(opened.source, globs or ("release*",)),
             main=branches.find_main(opened.source, main_branch),
             drop=make_path_filter(drop),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from backproof.core.level import Level
 from backproof.core.model import Arm, Evidence, Finding, Outcome, Record
@@ -12,13 +12,9 @@ from backproof.core.plain_text import one_line
 from backproof.devices import DEVICES
 from backproof.records.proof import DeviceInventory, FixupRecord, ValidateRecord, VerifyRecord
 from backproof.report.arm_differences import Remark, list_remarks
-from backproof.report.claim_tree import build_claim_tree
-from backproof.report.drift import describe_doctor_host, list_drift
-from backproof.report.hypotheses import list_suspicions
-from backproof.report.load_charts import draw_charts
+from backproof.report.exhibits import Exhibits
 from backproof.report.patch_diff import pair_files
-from backproof.report.timeline import Timeline
-from backproof.report.view import CaseRow, RunView, arrange_by_arm
+from backproof.report.view import CaseRow, JudgedCase, Part, RunView, arrange_by_arm
 from backproof.rundir.loaded_run import patch_paths, record_paths
 from backproof.rundir.subject import find_contradictions
 
@@ -27,14 +23,13 @@ if TYPE_CHECKING:
 
     from backproof.kit.plan import OperatorModel, Plan
     from backproof.records.proof import PickedCommit
-    from backproof.report.claim_tree import ClaimNode
-    from backproof.report.drift import Drift
-    from backproof.report.hypotheses import Suspicion
-    from backproof.report.load_charts import Chart
     from backproof.report.patch_diff import FileDiff
+    from backproof.report.view import StageView
     from backproof.rundir.loaded_run import LoadedRun
 
+J = TypeVar("J", JudgedCase, Part)
 _REFS = 12
+_PARTS = 1000
 _ROWS_SHORT = 60
 _ROWS_LONG = 2000
 _FINDINGS_LONG = 10_000
@@ -111,11 +106,8 @@ class DocumentView(RunView):
     @property
     def cases(self) -> Rows:
         """The arms of each check and model beside each other; the worst first where there are too many."""
-        cases = [judged for row in arrange_by_arm(self.judged_cases) for judged in row.arms if judged]
-        limit = _ROWS_SHORT if self.short else _ROWS_LONG
-        if len(cases) > limit:
-            cases.sort(key=lambda judged: judged.outcome is Outcome.PASS)
-        return Rows(shown=tuple(cases[:limit]), more=max(0, len(cases) - limit))
+        cases = tuple(judged for row in arrange_by_arm(self.judged_cases) for judged in row.arms if judged)
+        return self.bound(_put_worst_first(cases, _ROWS_SHORT if self.short else _ROWS_LONG))
 
     @property
     def case_rows(self) -> tuple[CaseRow, ...]:
@@ -125,14 +117,14 @@ class DocumentView(RunView):
     def remarks(self) -> Rows:
         cases = [judged.case for judged in self.cases.shown if judged.holds]
         fixups = tuple(fixup.id for fixup in (self.loaded.fixup.fixups if self.loaded.fixup else ()))
-        return self._bound(list_remarks(cases, fixups=fixups))
+        return self.bound(list_remarks(cases, fixups=fixups))
 
     @property
     def declared(self) -> Rows:
         """What the plan says of each limit that was met."""
         expected = {(check.id, model): entry for check in self.plan.check for model, entry in check.expect.items()}
         limits = [case for case in self.loaded.cases if case.role == "limit" and case.arm is Arm.FIXED]
-        return self._bound(
+        return self.bound(
             Remark(text=f"{case.check} under {case.model}: {entry.meaning}", evidence=case.evidence)
             for case in limits
             if (entry := expected.get((case.check, case.model))) and entry.meaning
@@ -152,7 +144,7 @@ class DocumentView(RunView):
         rows += [(finding, verify, claim.evidence) for claim in self.claims for finding in claim.findings]
         once: dict[Finding, tuple[Finding, str, tuple[Evidence, ...]]] = {row[0]: row for row in reversed(rows)}
         wanted = [row for row in reversed(once.values()) if not self.short or row[0].severity != "note"]
-        return self._bound(sorted(wanted, key=lambda row: _WEIGHT[row[0].severity]), _FINDINGS_LONG)
+        return self.bound(sorted(wanted, key=lambda row: _WEIGHT[row[0].severity]), _FINDINGS_LONG)
 
     @property
     def missing(self) -> Rows:
@@ -165,25 +157,21 @@ class DocumentView(RunView):
         lines += [
             f"evidence missing or altered, and not counted: {path}" for path in self.altered if path in self.numbers
         ]
-        return self._bound(lines)
-
-    @property
-    def validated_environment(self) -> Rows:
-        """Name, what was found, what the release was validated with, and where it was found."""
-        validated = self.plan.baseline.versions
-        return self._bound(
-            (fact.name, fact.value, validated.get(fact.name, ""), fact.stage) for fact in self.environment
-        )
+        return self.bound(lines)
 
     @property
     def evidence(self) -> Rows:
         """Number and evidence; for a comment only what its lines refer to."""
         numbered = enumerate(self.run.evidence, 1)
-        return self._bound((number, item) for number, item in numbered if not self.short or number in self.used)
+        return self.bound((number, item) for number, item in numbered if not self.short or number in self.used)
 
     @property
-    def claim_tree(self) -> tuple[ClaimNode, ...]:
-        return build_claim_tree(self)
+    def exhibits(self) -> Exhibits:
+        return Exhibits(self)
+
+    def order_parts(self, stage: StageView) -> tuple[Part, ...]:
+        """Return what is shown of a stage's parts; the table has the rest."""
+        return _put_worst_first(stage.parts, _PARTS)[:_PARTS]
 
     @property
     def file_diffs(self) -> tuple[FileDiff, ...]:
@@ -191,36 +179,6 @@ class DocumentView(RunView):
         fixups = [fixup.landed or "" for fixup in (self.loaded.fixup.fixups if self.loaded.fixup else ())]
         dropped = [path for commit in self._commits for path in commit.dropped]
         return pair_files(self.loaded.upstream, self.loaded.patch, fixups=fixups, dropped=dropped)
-
-    @property
-    def timeline(self) -> Timeline | None:
-        return Timeline.of(self.loaded.triage) if self.loaded.triage else None
-
-    @property
-    def load(self) -> tuple[Chart, ...]:
-        return draw_charts(self.loaded.serve) if self.loaded.serve else ()
-
-    @property
-    def drift(self) -> tuple[Drift, ...]:
-        """What was found beside what the release was validated with, and the stage that found it."""
-        return list_drift(self.loaded, self.plan.baseline.versions, self.validated_environment.shown)
-
-    @property
-    def doctor_host(self) -> str:
-        return describe_doctor_host(self.loaded)
-
-    @property
-    def hypotheses(self) -> tuple[Suspicion, ...]:
-        return list_suspicions(self.loaded)
-
-    @property
-    def changed_tests(self) -> Rows:
-        """The target's own tests that are not the same with and without the backport, or not to be relied on."""
-        return self._bound(self.loaded.upstream_tests.changed if self.loaded.upstream_tests else ())
-
-    @property
-    def tests_not_run(self) -> Rows:
-        return self._bound(self.loaded.upstream_tests.not_run if self.loaded.upstream_tests else ())
 
     @property
     def commands(self) -> str:
@@ -250,7 +208,13 @@ class DocumentView(RunView):
     def _name_stage(self, record: type[Record]) -> str:
         return self.loaded.registry.name_of(record)
 
-    def _bound(self, rows: Iterable[Any], long: int = _ROWS_LONG) -> Rows:
+    def bound(self, rows: Iterable[Any], long: int = _ROWS_LONG) -> Rows:
+        """Return as many rows as this document shows."""
         everything = tuple(rows)
         limit = _ROWS_SHORT if self.short else long
         return Rows(shown=everything[:limit], more=max(0, len(everything) - limit))
+
+
+def _put_worst_first(items: tuple[J, ...], limit: int) -> tuple[J, ...]:
+    """Keep their order, unless there are too many: then those that did not pass come first."""
+    return tuple(sorted(items, key=lambda item: item.outcome is Outcome.PASS)) if len(items) > limit else items

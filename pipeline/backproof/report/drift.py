@@ -13,6 +13,7 @@ from backproof.records.host import Deviation, DoctorRecord, Reading
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
+    from backproof.report.view import Fact
     from backproof.rundir.loaded_run import LoadedRun
 
 
@@ -24,15 +25,13 @@ class Drift:
     stage: str
 
 
-def list_drift(
-    loaded: LoadedRun, baseline: Mapping[str, str], met: Sequence[tuple[str, str, str, str]]
-) -> tuple[Drift, ...]:
+def list_drift(loaded: LoadedRun, baseline: Mapping[str, str], met: Sequence[Fact]) -> tuple[Drift, ...]:
     """List the doctor's rows, then what stages met and the doctor does not say: where both differ, both are shown.
 
     Args:
         loaded: with the doctor's record, where there is one.
         baseline: versions that the release was validated with.
-        met: name, value, validated version and stage.
+        met: what stages found.
     """
     deviations = loaded.doctor.deviations if loaded.doctor else ()
     read = {(canonicalize_name(row.name), row.found) for row in deviations}
@@ -41,9 +40,9 @@ def list_drift(
     return (*rows, *(drift for drift in _compare_facts(baseline, met) if _is_new(drift.row, read)))
 
 
-def _compare_facts(baseline: Mapping[str, str], met: Sequence[tuple[str, str, str, str]]) -> tuple[Drift, ...]:
-    readings = [Reading(name=name, value=value, source=f"stage {stage}") for name, value, _, stage in met]
-    stages = {canonicalize_name(name): stage for name, _, _, stage in met}
+def _compare_facts(baseline: Mapping[str, str], met: Sequence[Fact]) -> tuple[Drift, ...]:
+    readings = [Reading(name=fact.name, value=fact.value, source=f"stage {fact.stage}") for fact in met]
+    stages = {canonicalize_name(fact.name): fact.stage for fact in met}
     rows = compare_versions(readings, baseline) if readings else ()
     return tuple(Drift(row=row, stage=stages.get(canonicalize_name(row.name), "")) for row in rows)
 

@@ -29,7 +29,9 @@ class Suspicion:
 
 def list_suspicions(loaded: LoadedRun) -> tuple[Suspicion, ...]:
     """List all that have intact evidence, in the order in which they were looked at."""
-    suspicions = (*_read_logs(loaded), *_read_experiments(loaded))
+    stage = loaded.registry.name_of(ExperimentsRecord)
+    tested = (suspicion for record in loaded.experiments for suspicion in _read_experiment(record, stage))
+    suspicions = (*_read_logs(loaded), *tested)
     return tuple(suspicion for suspicion in suspicions if loaded.is_intact(suspicion.evidence))
 
 
@@ -44,11 +46,6 @@ def _read_logs(loaded: LoadedRun) -> Iterator[Suspicion]:
             stage=loaded.registry.name_of(TriageResult),
             evidence=loaded.evidence_of(loaded.triage),
         )
-
-
-def _read_experiments(loaded: LoadedRun) -> Iterator[Suspicion]:
-    stage = loaded.registry.name_of(ExperimentsRecord)
-    return (suspicion for record in loaded.experiments for suspicion in _read_experiment(record, stage))
 
 
 def _read_experiment(experiment: ExperimentRecord, stage: str) -> Iterator[Suspicion]:

@@ -22,10 +22,15 @@ from backproof.core.plural import format_count
 from backproof.core.redaction import find_secrets, redact, redact_for_public
 from backproof.report.catalogue import find_templates, load_catalogue
 from backproof.report.document import DocumentView
+from backproof.report.drift import describe_doctor_host, list_drift
+from backproof.report.hypotheses import list_suspicions
+from backproof.report.load_charts import draw_charts
 from backproof.report.timeline import Timeline
 from backproof.verdict.sentences import HEADLINES, TRIAGE_HEADLINES
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from backproof.kit.plan import Plan
     from backproof.records.merged import Merged
     from backproof.report.catalogue import Language
@@ -67,23 +72,21 @@ def render_comment(loaded: LoadedRun, plan: Plan, *, language: Language = "en", 
 def render_page(loaded: LoadedRun, plan: Plan) -> str:
     """Render the report as one HTML file that needs nothing else."""
     environment = make_html_environment(_make_mask(loaded))
-    return environment.get_template("report.html.j2").render(view=DocumentView.of(loaded, plan, short=False))
+    return environment.get_template("report.html.j2").render(
+        view=DocumentView.of(loaded, plan, short=False), headline=HEADLINES[loaded.run.outcome]
+    )
 
 
 def render_matrix(matrix: Merged) -> str:
     """Render several runs beside each other, in Markdown."""
-    env = {f"TOKEN_{index}": value for index, value in enumerate(find_secrets())}
-    environment = make_markdown_environment(
-        lambda value: redact_for_public(strip_controls(str(value)[:_LONGEST]), env=env)
-    )
+    environment = make_markdown_environment(_mask_with(redact_for_public))
     text = environment.get_template("merged.md.j2").render(merged=matrix, headline=HEADLINES[matrix.outcome])
     return fit_sections(_split_sections(text), COMMENT_LIMIT)
 
 
 def render_triage_page(result: TriageResult) -> str:
     """Render the result of a triage as one HTML file: the first fault, the timeline, the lines."""
-    env = {f"TOKEN_{index}": value for index, value in enumerate(find_secrets())}
-    environment = make_html_environment(lambda value: redact(strip_controls(str(value)[:_LONGEST]), env=env))
+    environment = make_html_environment(_mask_with(redact))
     headline, tone = TRIAGE_HEADLINES[result.outcome]
     return environment.get_template("triage.html.j2").render(
         result=result, chart=Timeline.of(result), headline=headline, tone=tone, version=__version__
@@ -124,7 +127,14 @@ def make_html_environment(hide: Mask) -> Environment:
         finalize=lambda value: value if isinstance(value, _Hidden) else _escape_value(value, hide)
     )
     environment.filters.update(bounded=lambda text, limit: _Hidden(cut_text(hide(text), limit)))
-    environment.globals.update(refs=_link_references)
+    environment.globals.update(
+        refs=_link_references,
+        chart_logs=Timeline.of,
+        draw_charts=draw_charts,
+        describe_doctor_host=describe_doctor_host,
+        list_drift=list_drift,
+        list_suspicions=list_suspicions,
+    )
     return environment
 
 
@@ -150,18 +160,22 @@ def hide_controls_only(value: Any) -> str:
     return strip_controls(str(value)[:_LONGEST])
 
 
-def _make_mask(loaded: LoadedRun) -> Mask:
+def _mask_with(redactor: Callable[..., str], **options: Any) -> Mask:
     """Take invisible characters out, then what is not for others: before escaping could hide any of it."""
     env = {f"TOKEN_{index}": value for index, value in enumerate(find_secrets())}
-    paths, host_names = list_local_paths(loaded), list_host_names(loaded)
+    return lambda value: redactor(hide_controls_only(value), env=env, **options)
 
-    def hide(value: Any) -> str:
-        text = strip_controls(str(value)[:_LONGEST])
-        for path, word in paths:
-            text = text.replace(path, word)
-        return redact_for_public(text, names=host_names, env=env)
 
-    return hide
+def _make_mask(loaded: LoadedRun) -> Mask:
+    """Mask the paths and names of this machine, too."""
+    mask, paths = _mask_with(redact_for_public, names=list_host_names(loaded)), list_local_paths(loaded)
+    return lambda value: mask(_replace_paths(hide_controls_only(value), paths))
+
+
+def _replace_paths(text: str, paths: Iterable[tuple[str, str]]) -> str:
+    for path, word in paths:
+        text = text.replace(path, word)
+    return text
 
 
 def list_host_names(loaded: LoadedRun) -> tuple[str, ...]:

@@ -15,16 +15,18 @@ from backproof.records.proof import InstallRecord, ValidateRecord, VerifyRecord
 from backproof.report.arm_differences import flatten
 from backproof.rundir.subject import find_contradictions
 from backproof.verdict.run_verdict import case_outcome, stage_outcome
-from backproof.verdict.sentences import HEADLINES, case_sentence, level_names
+from backproof.verdict.sentences import case_sentence, level_names
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from backproof.core.model import Evidence, Finding
-    from backproof.records.proof import Case, Run, StageResult
+    from backproof.records.experiment import ExperimentRecord
+    from backproof.records.proof import Case, Claim, Run, StageResult
     from backproof.rundir.loaded_run import LoadedRun
 
 EVIDENCE_GONE = "evidence missing or altered"
+PartKind = Literal["claim", "case", "experiment"]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -53,7 +55,7 @@ class CaseRow:
 class Part:
     """One claim, case or experiment of a stage; its outcome is an error when its evidence does not hold."""
 
-    kind: Literal["claim", "case", "experiment"]
+    kind: PartKind
     name: str
     outcome: Outcome
     sentence: str
@@ -97,10 +99,6 @@ class RunView:
     @property
     def run(self) -> Run:
         return self.loaded.run
-
-    @property
-    def headline(self) -> str:
-        return HEADLINES[self.run.outcome]
 
     @property
     def ladder(self) -> tuple[tuple[str, bool], ...]:
@@ -154,30 +152,33 @@ class RunView:
     @property
     def claims(self) -> tuple[Part, ...]:
         return tuple(
-            Part(
-                kind="claim",
-                name=claim.name,
-                outcome=self._judge(claim.outcome, claim.evidence),
-                sentence=claim.sentence,
-                evidence=claim.evidence,
-                holds=self.holds(claim.evidence),
-                findings=claim.findings,
-            )
+            self._part("claim", claim, claim.name, claim.sentence, findings=claim.findings)
             for claim in self.loaded.claims
         )
 
     @property
     def experiments(self) -> tuple[Part, ...]:
         return tuple(
-            Part(
-                kind="experiment",
-                name=experiment.id,
-                outcome=self._judge(experiment.outcome, experiment.evidence),
-                sentence=f"{experiment.question} {experiment.kind}: {experiment.sentence}",
-                evidence=experiment.evidence,
-                holds=self.holds(experiment.evidence),
-            )
-            for experiment in self.loaded.experiments
+            self._part("experiment", item, item.id, f"{item.question} {item.kind}: {item.sentence}")
+            for item in self.loaded.experiments
+        )
+
+    def _part(
+        self,
+        kind: PartKind,
+        item: Claim | ExperimentRecord,
+        name: str,
+        sentence: str,
+        findings: tuple[Finding, ...] = (),
+    ) -> Part:
+        return Part(
+            kind=kind,
+            name=name,
+            outcome=self._judge(item.outcome, item.evidence),
+            sentence=sentence,
+            evidence=item.evidence,
+            holds=self.holds(item.evidence),
+            findings=findings,
         )
 
     @property

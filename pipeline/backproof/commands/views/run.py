@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from rich.table import Column, Table
 from rich.text import Text
 
-from backproof.commands.output import open_console, say
+from backproof.commands.output import open_console
 from backproof.core.model import Arm, Outcome
 from backproof.core.plain_text import cut_text, escape_line
 from backproof.report.view import EVIDENCE_GONE, arrange_by_arm
@@ -116,9 +116,6 @@ def print_diff(diff: RunDiff) -> None:
 
 
 def print_runs(listing: RunList) -> None:
-    if not listing.runs:
-        say("no runs here")
-        return
     out = open_console()
     for run in listing.runs:
         outcome = _colour_outcome(run.outcome) if run.outcome else Text("unreadable", style="magenta")

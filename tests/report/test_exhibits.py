@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 from backproof.core.model import Outcome
 from backproof.report import render
-from backproof.report.claim_tree import build_claim_tree
-from backproof.report.excerpts import NOT_TEXT, read_excerpt
+from backproof.report.exhibits import NOT_TEXT, Exhibits, read_excerpt
 from backproof.report.patch_diff import pair_files
 from backproof.report.view import RunView
 from pages import Reader, page
@@ -31,13 +30,17 @@ def mail(sha: str, **files: str) -> str:
 
 
 def test_each_evidence_stands_once_under_the_narrowest_claim(tmp_path: Path) -> None:
-    loaded = load_judged(proved(tmp_path))
-    links = build_claim_tree(RunView(loaded=loaded))
-    shown = [each for link in links for part in (link, *link.parts) for each in part.items]
-    assert sorted(each.number for each in shown) == list(range(1, len(loaded.run.evidence) + 1))
-    verify = next(each for each in links if each.name == "verify")
-    assert [each.name for each in verify.parts] == ["loaded", "complete", "reached"]
-    assert [each.evidence.path for each in verify.parts[0].items] == ["verify/loaded.json"]
+    view = RunView(loaded=load_judged(proved(tmp_path)))
+    exhibits = Exhibits(view)
+    parts = [
+        evidence for stage in view.stages for evidence in (stage.result.evidence, *(p.evidence for p in stage.parts))
+    ]
+    shown = [item for evidence in parts for item in exhibits.take(evidence)]
+    assert sorted(item.number for item in shown) == list(range(1, len(view.run.evidence) + 1))
+    verify = next(stage for stage in view.stages if stage.result.stage == "verify")
+    assert [part.name for part in verify.parts] == ["loaded", "complete", "reached"]
+    text = Reader(page(proved(tmp_path / "again"))).text
+    assert re.search(r"pass loaded .*\s+Rests on e\d+\s+e\d+ shows that it is loaded", text)
 
 
 def test_a_claim_opens_to_command_hash_and_excerpt(tmp_path: Path) -> None:
@@ -56,11 +59,9 @@ def test_nothing_is_quoted_from_altered_evidence_and_its_claim_is_not_repeated(t
     assert "a lie" not in made
     assert re.search(r"error loaded\s+evidence missing or altered", made)
     assert re.search(r"pass complete\s+complete: 1 of 1 files", made)
-    verify = next(each for each in build_claim_tree(RunView(loaded=loaded)) if each.name == "verify")
-    assert [each.holds for each in verify.parts[0].items] == [False]
-    assert (
-        next(each for each in build_claim_tree(RunView(loaded=loaded)) if each.name == "pick").outcome is Outcome.PASS
-    )
+    view = RunView(loaded=loaded)
+    assert [item.holds for item in Exhibits(view).take(view.claims[0].evidence)] == [False]
+    assert next(stage for stage in view.stages if stage.result.stage == "pick").outcome is Outcome.PASS
 
 
 def test_an_excerpt_has_the_end_of_a_long_file_and_says_what_is_missing(tmp_path: Path) -> None:
