@@ -45,7 +45,7 @@ def plan_rules(*, folder: Path | None) -> None:
     """Check that each rule of triage matches its example and not its counterexample."""
     from backproof.triage import rules
 
-    failures = rules.check_examples(folder)
+    failures = rules.check_rules(folder)
     for failure in failures:
         print_line(f"{failure.rule}: {failure.problem}")
     if failures:

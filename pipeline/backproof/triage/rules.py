@@ -1,8 +1,9 @@
-"""Rules are data: one TOML table each, held to its own example when it is loaded. A new rule touches no Python."""
+"""Rules are data: one TOML table each, held to its own example by `backproof plan rules`. A new rule touches no Python."""
 
 from __future__ import annotations
 
 import tomllib
+from collections import Counter
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
@@ -16,7 +17,7 @@ from backproof.core.model import Record
 from backproof.triage import line_header
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from importlib.resources.abc import Traversable
     from pathlib import Path
 
@@ -108,7 +109,7 @@ def load_shipped_rules() -> RuleBook:
 
 
 def load_rules(folder: Traversable) -> RuleBook:
-    """Load rules of `rules/*.toml` and kinds of `kinds.toml` in a folder; raises PlanError naming every broken rule."""
+    """Load rules of `rules/*.toml` and kinds of `kinds.toml` in a folder; raises PlanError for a table that is none."""
     kinds = {
         name: _validate_table(Kind, "kinds.toml", value) for name, value in _read_tables(folder / "kinds.toml").items()
     }
@@ -116,11 +117,7 @@ def load_rules(folder: Traversable) -> RuleBook:
         (file for file in (folder / "rules").iterdir() if file.name.endswith(".toml")), key=lambda file: file.name
     )
     rules = [_validate_table(Rule, file.name, value) for file in files for value in _read_tables(file).get("rule", [])]
-    book = _build_book(rules, kinds)
-    broken = _check_rules(book)
-    if broken:
-        raise _make_error("; ".join(f"{file.rule}: {file.problem}" for file in broken))
-    return book
+    return _build_book(rules, kinds)
 
 
 def _read_tables(file: Traversable) -> dict[str, Any]:
@@ -145,21 +142,22 @@ def _make_error(why: str) -> PlanError:
 
 def _build_book(unsorted: Sequence[Rule], kinds: Mapping[str, Kind]) -> RuleBook:
     rules = tuple(sorted(unsorted, key=lambda rule: rule.priority))
-    names = ("plog", "plog-any", "text", "kernel")
     patterns = tuple(_compile_rule(rule) for rule in rules)  # first, for it names the rule that is wrong
-    return RuleBook(
-        rules=rules,
-        kinds=kinds,
-        _sets={name: _compile_set(rules, name) for name in names},
-        _patterns=patterns,
-    )
+    sets = {name: _compile_set(rules, name) for name in ("plog", "plog-any", "text", "kernel")}
+    return RuleBook(rules=rules, kinds=kinds, _sets=sets, _patterns=patterns)
+
+
+@cache
+def compile_pattern(pattern: str | bytes) -> Any:
+    """Return the compiled pattern, the same object for the same pattern; that of bytes searches bytes."""
+    options = re2.Options()
+    options.log_errors = False
+    return re2.compile(pattern, options)
 
 
 def _compile_rule(rule: Rule) -> Any:
-    options = re2.Options()
-    options.log_errors = False
     try:
-        return re2.compile(rule.pattern, options)
+        return compile_pattern(rule.pattern)
     except re2.error as error:
         raise _make_error(f"{rule.id}: {error.args[0].decode()}") from error  # RE2 speaks in bytes
 
@@ -175,45 +173,33 @@ def _compile_set(rules: Sequence[Rule], lane: str) -> tuple[Any, tuple[int, ...]
     return matcher, numbers
 
 
-def _check_rules(book: RuleBook) -> list[RuleFailure]:
-    """Check each rule by itself."""
-    ids = [rule.id for rule in book.rules]
-    broken = [
-        RuleFailure(rule=id_, problem="the id is used twice") for id_ in sorted({i for i in ids if ids.count(i) > 1})
+def check_rules(folder: Path | None = None) -> list[RuleFailure]:
+    """Check every rule by itself and against the whole book: no other rule may take its example. Empty is good."""
+    book = load_shipped_rules() if folder is None else load_rules(folder)
+    ids = Counter(rule.id for rule in book.rules)
+    twice = [RuleFailure(rule=name, problem="the id is used twice") for name in sorted(ids) if ids[name] > 1]
+    return twice + [
+        RuleFailure(rule=rule.id, problem=problem)
+        for number, rule in enumerate(book.rules)
+        for problem in _find_problems(book, number, rule)
     ]
-    for number, rule in enumerate(book.rules):
-        broken += [RuleFailure(rule=rule.id, problem=problem) for problem in _find_problems(book, number, rule)]
-    return broken
 
 
-def _find_problems(book: RuleBook, number: int, rule: Rule) -> list[str]:
-    problems = []
+def _find_problems(book: RuleBook, number: int, rule: Rule) -> Iterator[str]:
     if rule.kind is not None and rule.kind not in book.kinds:
-        problems.append(f"kind {rule.kind!r} is not in kinds.toml")
+        yield f"kind {rule.kind!r} is not in kinds.toml"
     if rule.role == "first-fault" and rule.kind is None:
-        problems.append("a first fault needs a kind")
+        yield "a first fault needs a kind"
+    winners = {book.match_head(head) for head in line_header.read_heads(rule.example.encode())}
     if not _matches_line(book, number, rule, rule.example):
-        problems.append("does not match its example")
+        yield "does not match its example"
+    elif number not in winners:
+        yield f"its example is taken by {', '.join(book.rules[index].id for index in sorted(winners) if index >= 0)}"
     if _matches_line(book, number, rule, rule.counterexample):
-        problems.append("matches its counterexample")
-    return problems
+        yield "matches its counterexample"
 
 
 def _matches_line(book: RuleBook, number: int, rule: Rule, line: str) -> bool:
     pattern = book._patterns[number]  # noqa: SLF001 - of this module's own class
-    return any(
-        _get_lane(head) in _list_lanes(rule) and pattern.search(head.subject)
-        for head in line_header.read_heads(line.encode())
-    )
-
-
-def check_examples(folder: Path | None = None) -> list[RuleFailure]:
-    """Check every rule against the whole book: no other rule may take its example. Empty is good."""
-    book = load_shipped_rules() if folder is None else load_rules(folder)
-    failures = []
-    for number, rule in enumerate(book.rules):
-        won = {book.match_head(head) for head in line_header.read_heads(rule.example.encode())}
-        if number not in won:
-            winner = ", ".join(book.rules[index].id for index in sorted(won) if index >= 0)
-            failures.append(RuleFailure(rule=rule.id, problem=f"its example is taken by {winner}"))
-    return failures
+    heads = line_header.read_heads(line.encode())
+    return any(_get_lane(head) in _list_lanes(rule) and pattern.search(head.subject) for head in heads)

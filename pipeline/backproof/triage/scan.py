@@ -9,14 +9,12 @@ from __future__ import annotations
 import os
 import re
 from dataclasses import dataclass
-from functools import cache
 from itertools import islice
-from typing import TYPE_CHECKING, Any, Final
-
-import re2
+from typing import TYPE_CHECKING, Final
 
 from backproof.triage import correlate, rules, serverlog
 from backproof.triage.collect import FileSummary, LineReader
+from backproof.triage.rules import compile_pattern
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -170,7 +168,7 @@ def _look_for_errors(reader: LineReader, handle: int, part: FileRange, at: int, 
 
 def _look_for_words(reader: LineReader, handle: int, part: FileRange, at: int, data: bytes, done: int) -> int:  # noqa: PLR0917
     """Read anything that may matter in the window of a file with many writers; return how far the lines are done."""
-    search = compile_needle(_MIXED).search
+    search = compile_pattern(_MIXED).search
     hit = search(data, done) if done < len(data) else None
     while hit is not None and hit.start() < min(part.stop - at, _WINDOW):
         start = data.rfind(b"\n", 0, hit.start()) + 1
@@ -185,7 +183,7 @@ def _find_literal(data: bytes, start: int) -> int:
     near = data.find(b"[ERROR]", start, start + _NEAR)
     if near >= 0 or start + _NEAR >= len(data):
         return near
-    hit = compile_needle(_ERROR).search(data, start + _NEAR - 6)
+    hit = compile_pattern(_ERROR).search(data, start + _NEAR - 6)
     return hit.start() if hit else -1
 
 
@@ -230,7 +228,7 @@ def _read_edges(reader: LineReader, handle: int, part: FileRange) -> None:
 def _find_introductions(head: bytes) -> Iterator[int]:
     """Return the offsets of lines that say which rank and device a process has."""
     for needle in correlate.LINK_NEEDLES:
-        hits = compile_needle(re.escape(needle)).finditer(head)
+        hits = compile_pattern(re.escape(needle)).finditer(head)
         yield from (head.rfind(b"\n", 0, hit.start()) + 1 for hit in islice(hits, _COMMUNICATORS))
 
 
@@ -238,14 +236,6 @@ def _is_plog(start: bytes) -> bool:
     """Tell a file that is nothing but plog: nine lines of ten start with a head."""
     lines = start.split(b"\n")[:-1]
     return bool(lines) and sum(_PLOG_HEAD.match(line) is not None for line in lines) * 10 >= len(lines) * 9
-
-
-@cache
-def compile_needle(pattern: bytes) -> Any:
-    """Return the compiled pattern, the same object for the same pattern; it searches bytes."""
-    options = re2.Options()
-    options.log_errors = False
-    return re2.compile(pattern, options)
 
 
 def count_lines(path: Path, offsets: list[int]) -> Iterator[tuple[int, int]]:

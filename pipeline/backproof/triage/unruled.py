@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from backproof.records.triage import LoggedError
 from backproof.triage import correlate, line_header, timestamps
-from backproof.triage.scan import compile_needle
+from backproof.triage.rules import compile_pattern
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -62,7 +62,7 @@ def find_error(files: LogFiles, book: RuleBook, clock: Clock) -> LoggedError | N
 
 def _suspicious_lines(source: Source) -> Iterator[tuple[int, bytes]]:
     """Return the lines with a level or a crash in them, with their numbers from 1."""
-    search = compile_needle(b"(?m)" + _LEVELS + b"|" + _CRASHES).search
+    search = compile_pattern(b"(?m)" + _LEVELS + b"|" + _CRASHES).search
     number, rest = 0, b""
     with source.path.open("rb") as stream:
         while data := stream.read(_BLOCK):
@@ -80,7 +80,7 @@ def _suspicious_lines(source: Source) -> Iterator[tuple[int, bytes]]:
 
 def _is_error(raw: bytes, book: RuleBook) -> bool:
     line = raw.decode("utf-8", "replace")
-    if compile_needle(_CRASHES).search(raw):  # also where a rule that takes all other lines of a kernel calls it noise
+    if compile_pattern(_CRASHES).search(raw):  # also where a rule that takes all other lines of a kernel calls it noise
         return not _is_below_error(line)
     heads = line_header.read_heads(raw)
     roles = [book.rules[index].role for head in heads if (index := book.match_head(head)) >= 0]
