@@ -51,14 +51,9 @@ def decode_code(table: str, code: str) -> Code:
     return Code(table=table, code=key, meaning=numbering.entries.get(key, ""), source=numbering.source)
 
 
-def find_aicore_kind(code: str) -> str | None:
-    """Return the first-fault kind that an AI Core error code means, if it means a precise one."""
-    return load_tables()["aicore_kind"].entries.get(normalize_code(code))
-
-
-def find_ts_kind(code: str | None) -> str | None:
-    """Return the first-fault kind that a TS code means, if it means a precise one."""
-    return load_tables()["ts_kind"].entries.get(normalize_code(code)) if code else None
+def find_kind(table: str, code: str | None) -> str | None:
+    """Return the kind of first fault that a code means by a table of kinds, if it means a precise one."""
+    return load_tables()[table].entries.get(normalize_code(code)) if code else None
 
 
 def find_codes(subject: str) -> list[Code]:

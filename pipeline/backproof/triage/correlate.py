@@ -14,26 +14,15 @@ if TYPE_CHECKING:
 
 # Which rank a process has: printed at INFO in run/plog by HCCL, once per communicator (facts: hcomm topoinfo_detect.cc,
 # op_base.cc, hccl_communicator.cc). The largest communicator is the world.
-_LINKS: Final = (
-    re.compile(r"SetupAgent rankNum\[(?P<size>\d+)\], rank\[(?P<rank>\d+)\](?:.*?logicDevId\[(?P<device>\d+)\])?"),
-    re.compile(
-        r"Entry-HcclCommInitRootInfo\w*:ranks\[(?P<size>\d+)\], rank\[(?P<rank>\d+)\](?:.*?deviceLogicId\[(?P<device>\d+)\])?"
-    ),
-    re.compile(
-        r"hcclCommInitInfo:.*?rank\[(?P<rank>\d+)\], totalRanks\[(?P<size>\d+)\](?:.*?logicDevId\[(?P<device>\d+)\])?"
-    ),
-    re.compile(
-        r"\[RootInfoDetect\] nRanks\[(?P<size>\d+)\], rank\[(?P<rank>\d+)\](?:.*?deviceLogicId\[(?P<device>\d+)\])?"
-    ),
-    re.compile(r"enter into open process deviceId\[(?P<device>\d+)\] rankSize\[(?P<size>\d+)\]"),
-)
-LINK_NEEDLES: Final = (
-    b"SetupAgent rankNum",
-    b"Entry-HcclCommInitRootInfo",
-    b"hcclCommInitInfo:",
-    b"[RootInfoDetect] nRanks",
-    b"enter into open process",
-)
+_LINKS: Final = {
+    "SetupAgent rankNum": r"\[(?P<size>\d+)\], rank\[(?P<rank>\d+)\](?:.*?logicDevId\[(?P<device>\d+)\])?",
+    "Entry-HcclCommInitRootInfo": r"\w*:ranks\[(?P<size>\d+)\], rank\[(?P<rank>\d+)\](?:.*?deviceLogicId\[(?P<device>\d+)\])?",
+    "hcclCommInitInfo:": r".*?rank\[(?P<rank>\d+)\], totalRanks\[(?P<size>\d+)\](?:.*?logicDevId\[(?P<device>\d+)\])?",
+    "[RootInfoDetect] nRanks": r"\[(?P<size>\d+)\], rank\[(?P<rank>\d+)\](?:.*?deviceLogicId\[(?P<device>\d+)\])?",
+    "enter into open process": r" deviceId\[(?P<device>\d+)\] rankSize\[(?P<size>\d+)\]",
+}
+_LINK_PATTERNS: Final = tuple(re.compile(re.escape(needle) + rest) for needle, rest in _LINKS.items())
+LINK_NEEDLES: Final = tuple(needle.encode() for needle in _LINKS)
 """What to look for when only parts of a file are read."""
 
 # What a line calls its device: logical ids of the host process; a chip and die only when nothing better is there.
@@ -90,20 +79,12 @@ def find_link(head: Head) -> ProcessLink | None:
     """Return the rank and device of a process, when this line says so."""
     if head.pid is None or "[" not in head.subject:
         return None
-    for pattern in _LINKS:
+    for pattern in _LINK_PATTERNS:
         if hit := pattern.search(head.subject):
-            part = hit.groupdict()
-            return ProcessLink(
-                pid=head.pid,
-                rank=_parse_number(part.get("rank")),
-                device=_parse_number(part.get("device")),
-                size=int(part["size"]),
-            )
+            numbers = {name: int(value) for name, value in hit.groupdict().items() if value}
+            size = numbers["size"]
+            return ProcessLink(pid=head.pid, rank=numbers.get("rank"), device=numbers.get("device"), size=size)
     return None
-
-
-def _parse_number(text: str | None) -> int | None:
-    return None if text is None else int(text)
 
 
 @lru_cache(maxsize=4096)

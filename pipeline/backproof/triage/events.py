@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 Process = tuple[str, str]
 """(host, "pid 123" or the label of a file): process ids repeat from host to host."""
-_HEX: Final = re.compile(r"errcode:\((?P<a>0x[0-9a-fA-F]+|\d+)|error code = (?P<b>0x[0-9a-fA-F]+|\d+)")
+_HEX: Final = re.compile(r"(?:errcode:\(|error code = )(?P<code>0x[0-9a-fA-F]+|\d+)")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -147,17 +147,11 @@ def get_time_key(dated: Event | ServerMark) -> tuple[bool, int]:
     return dated.time is None, dated.time or 0
 
 
-def _find_median_time(summaries: Iterable[FileSummary], now: int) -> int:
-    walls = [
-        stamp.us for summary in summaries for stamp in (summary.first, summary.last) if stamp and stamp.scale == "wall"
-    ]
-    walls += [
-        entry.stamp.us
-        for summary in summaries
-        for entry in summary.entries[:1]
-        if entry.stamp and entry.stamp.scale == "wall"
-    ]
-    return sorted(walls)[(len(walls) - 1) // 2] if walls else now
+def _find_median_time(summaries: Sequence[FileSummary], now: int) -> int:
+    firsts = (entry.stamp for summary in summaries for entry in summary.entries[:1])
+    stamps = (*firsts, *(stamp for summary in summaries for stamp in (summary.first, summary.last)))
+    walls = sorted(stamp.us for stamp in stamps if stamp and stamp.scale == "wall")
+    return walls[(len(walls) - 1) // 2] if walls else now
 
 
 def _find_boots(sources: Sequence[Source], summaries: Iterable[FileSummary]) -> dict[str, int]:
@@ -218,8 +212,8 @@ def _refine_kind(rule: Rule | None, subject: str, groups: Mapping[str, str]) -> 
     if rule is None or rule.kind != "aicore":
         return rule.kind if rule else None
     hit = _HEX.search(subject)
-    precise = codes.find_aicore_kind(hit["a"] or hit["b"]) if hit else None
-    return precise or codes.find_ts_kind(groups.get("ts")) or rule.kind
+    precise = codes.find_kind("aicore_kind", hit["code"]) if hit else None
+    return precise or codes.find_kind("ts_kind", groups.get("ts")) or rule.kind
 
 
 def _measure_wait(rule: Rule | None, groups: Mapping[str, str]) -> int:
