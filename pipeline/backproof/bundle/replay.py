@@ -9,7 +9,7 @@ from pydantic import ValidationError
 
 from backproof.bundle.archive import InvalidBundleError
 from backproof.bundle.manifest import PLAN, RUN
-from backproof.core.model import Record
+from backproof.core.model import Record, describe_problems
 from backproof.devices import DEVICES
 from backproof.kit.plan import Plan
 from backproof.records.proof import Run
@@ -88,5 +88,4 @@ def read_record(files: Mapping[str, bytes], name: str, kind: type[R]) -> R:
     except KeyError:
         raise InvalidBundleError(f"it has no {name}") from None
     except ValidationError as error:
-        first = error.errors()[0]
-        raise InvalidBundleError(f"{name}: {'.'.join(map(str, first['loc']))}: {first['msg']}") from error
+        raise InvalidBundleError(f"{name}: {describe_problems(error, 1)}") from error

@@ -12,11 +12,18 @@ from backproof.core.errors import ExitCode
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from pydantic import ValidationError
+
 
 class Record(BaseModel):
     """Base of everything that is read from or written to disk."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+def describe_problems(error: ValidationError, most: int = 5) -> str:
+    """Return the first problems of a record, each with its key and reason."""
+    return "; ".join(f"{'.'.join(map(str, problem['loc']))}: {problem['msg']}" for problem in error.errors()[:most])
 
 
 class Outcome(StrEnum):

@@ -13,6 +13,7 @@ from pydantic import ValidationError
 
 from backproof.adapters import proc
 from backproof.core.errors import TargetError
+from backproof.core.model import describe_problems
 from backproof.devices.check_result import CheckResult
 from backproof.devices.lent_packages import link_packages
 
@@ -64,13 +65,15 @@ class CompletedCheck:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class _RequestFiles:
-    """The files of one request, and the nonce that its result must repeat."""
+class _Request:
+    """What was asked, and the nonce that its result must repeat."""
 
-    request: Path
-    result: Path
-    log: Path
+    job: CheckJob
+    work: Path
     nonce: str
+
+    def file(self, ending: str) -> Path:
+        return self.work / f"{self.job.name}{ending}"
 
 
 def run_check(environment: CheckEnvironment, job: CheckJob) -> CompletedCheck:
@@ -79,9 +82,11 @@ def run_check(environment: CheckEnvironment, job: CheckJob) -> CompletedCheck:
     Raises:
         TargetError: the process ended without a result.
     """
-    files = _write_request(environment, job)
-    done = _run_target(environment, str(files.request), timeout=job.check.timeout, tee=files.log)
-    return _read_result(files, done, job)
+    request = _write_request(environment, job)
+    done = _run_target(
+        environment, str(request.file(".request.json")), timeout=job.check.timeout, tee=request.file(".log")
+    )
+    return _read_result(request, done)
 
 
 def run_batch(
@@ -92,42 +97,44 @@ def run_batch(
     Returns:
         One entry per job, in order; a job without a result is an error of that job alone.
     """
-    requests = [(_write_request(environment, job), job) for job in jobs]
+    requests = [_write_request(environment, job) for job in jobs]
     batch = environment.work / "batch.json"
     rows = [
-        {"request": str(files.request), "log": str(files.log), "timeout": job.check.timeout} for files, job in requests
+        {
+            "request": str(request.file(".request.json")),
+            "log": str(request.file(".log")),
+            "timeout": request.job.check.timeout,
+        }
+        for request in requests
     ]
     batch.write_text(json.dumps({"jobs": rows, "parallel": parallel}, indent=1), encoding="utf-8")
     longest = sum(job.check.timeout for job in jobs) + 60
     done = _run_target(environment, "--batch", str(batch), timeout=longest, tee=environment.work / "batch.log")
-    return [_read_or_error(files, done, job) for files, job in requests]
+    return [_read_or_error(request, done) for request in requests]
 
 
-def _read_or_error(files: _RequestFiles, done: proc.Completed, job: CheckJob) -> CompletedCheck | TargetError:
+def _read_or_error(request: _Request, done: proc.Completed) -> CompletedCheck | TargetError:
     try:
-        return _read_result(files, done, job)
+        return _read_result(request, done)
     except TargetError as error:
         return error
 
 
-def _write_request(environment: CheckEnvironment, job: CheckJob) -> _RequestFiles:
-    files = _RequestFiles(
-        request=environment.work / f"{job.name}.request.json",
-        result=environment.work / f"{job.name}.json",
-        log=environment.work / f"{job.name}.log",
-        nonce=secrets.token_hex(8),
-    )
+def _write_request(environment: CheckEnvironment, job: CheckJob) -> _Request:
+    request = _Request(job=job, work=environment.work, nonce=secrets.token_hex(8))
     environment.work.mkdir(parents=True, exist_ok=True)
-    files.result.unlink(missing_ok=True)
-    files.request.write_text(json.dumps(_build_request(environment, job, files), indent=1), encoding="utf-8")
-    return files
+    request.file(".json").unlink(missing_ok=True)
+    text = json.dumps(_build_request(environment, request), indent=1)
+    request.file(".request.json").write_text(text, encoding="utf-8")
+    return request
 
 
-def _build_request(environment: CheckEnvironment, job: CheckJob, files: _RequestFiles) -> dict[str, Any]:
+def _build_request(environment: CheckEnvironment, request: _Request) -> dict[str, Any]:
+    job = request.job
     file = str((environment.kit / job.check.file).resolve())
     return {
         "schema": _SCHEMA,
-        "nonce": files.nonce,
+        "nonce": request.nonce,
         "arm": environment.arm.value,
         "device": environment.device.NAME,
         "session": environment.device.SESSION,
@@ -136,8 +143,8 @@ def _build_request(environment: CheckEnvironment, job: CheckJob, files: _Request
         "files": list(environment.files),
         "cover": job.cover,
         "carried": [str(link_packages(environment.work.parent))],
-        "work": str(environment.work / f"{job.name}.work"),
-        "result": str(files.result),
+        "work": str(request.file(".work")),
+        "result": str(request.file(".json")),
     }
 
 
@@ -148,31 +155,30 @@ def _run_target(environment: CheckEnvironment, *args: str, timeout: float, tee: 
     return proc.run_process(argv, cwd=environment.work, env=proc.build_environment(env), timeout=timeout, tee=tee)
 
 
-def _read_result(files: _RequestFiles, done: proc.Completed, job: CheckJob) -> CompletedCheck:
+def _read_result(request: _Request, done: proc.Completed) -> CompletedCheck:
     try:
-        result = CheckResult.model_validate_json(files.result.read_bytes())
+        result = CheckResult.model_validate_json(request.file(".json").read_bytes())
     except (OSError, ValidationError) as error:
-        raise _explain_missing(files, done, job, error) from error
-    if result.nonce != files.nonce:
+        raise _explain_missing(request, done, error) from error
+    if result.nonce != request.nonce:
         raise TargetError(
-            f"check {job.check.id}: the result is not of this run", why="its nonce differs", next_step="run again"
+            f"check {request.job.check.id}: the result is not of this run",
+            why="its nonce differs",
+            next_step="run again",
         )
-    return CompletedCheck(result=result, file=files.result, command=done.command)
+    return CompletedCheck(result=result, file=request.file(".json"), command=done.command)
 
 
-def _explain_missing(files: _RequestFiles, done: proc.Completed, job: CheckJob, error: Exception) -> TargetError:
+def _explain_missing(request: _Request, done: proc.Completed, error: Exception) -> TargetError:
+    check = request.job.check
     output = " ".join((done.error_text or done.text).split())[-1000:]
     why = f"it ended with code {done.code}: {output}"
     if done.code == proc.TIMED_OUT:
-        why = f"it was stopped after {job.check.timeout:.0f} s"
+        why = f"it was stopped after {check.timeout:.0f} s"
     if isinstance(error, ValidationError):
-        why += f"; its result cannot be read: {_describe_errors(error)}"
+        why += f"; its result cannot be read: {describe_problems(error)}"
     return TargetError(
-        f"check {job.check.id}: the target interpreter gave no result",
+        f"check {check.id}: the target interpreter gave no result",
         why=why,
-        next_step=f"read {files.log}; `{done.command}` runs it again",
+        next_step=f"read {request.file('.log')}; `{done.command}` runs it again",
     )
-
-
-def _describe_errors(error: ValidationError) -> str:
-    return "; ".join(f"{'.'.join(map(str, problem['loc']))}: {problem['msg']}" for problem in error.errors()[:5])

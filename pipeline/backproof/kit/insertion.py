@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from pydantic import Field, ValidationError
 
 from backproof.core.errors import NeedsReview, PlanError
-from backproof.core.model import Record
+from backproof.core.model import Record, describe_problems
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -39,13 +39,9 @@ def load_insertion(path: Path) -> Insertion:
         insertion = Insertion.model_validate(tomllib.loads(path.read_text(encoding="utf-8")))
         _check_anchor(insertion.after)
         ast.parse(insertion.insert)
-    except ValidationError as error:
-        lines = [f"{'.'.join(map(str, detail['loc']))}: {detail['msg']}" for detail in error.errors()]
-        raise PlanError(
-            f"{path}: the fix-up is invalid", why="; ".join(lines), next_step="correct the fix-up"
-        ) from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError, SyntaxError, ValueError, OSError) as error:
-        raise PlanError(f"{path}: the fix-up is invalid", why=str(error), next_step="correct the fix-up") from error
+    except (SyntaxError, ValueError, OSError) as error:
+        why = describe_problems(error) if isinstance(error, ValidationError) else str(error)
+        raise PlanError(f"{path}: the fix-up is invalid", why=why, next_step="correct the fix-up") from error
     return insertion
 
 

@@ -12,7 +12,7 @@ from backproof.kit.serving import Experiment, Serve, UpstreamTests
 from backproof.kit.types import CommitName, Expected, Identifier, KitPath
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Sequence
 
 __all__ = ["Check", "Expected", "Experiment", "Plan", "Serve", "UpstreamTests"]
 
@@ -168,14 +168,18 @@ class Plan(Record):
     @model_validator(mode="after")
     def _names_hold(self, info: ValidationInfo) -> Plan:
         """Refuse names that stand for nothing; the validation's context is the devices, by name."""
+        expected = [(check.id, name) for check in self.check for name in sorted(check.expect)]
+        offered = {name for device in (info.context or {}).values() for name in device.models(self)}
+        served = [(experiment.id, experiment.serve) for experiment in self.experiment]
+        reach = [("", name) for name in self.verify.reach]
         problems = [
             *_find_repeated("check", self.check),
             *_find_repeated("fixup", self.fixup),
             *_find_repeated("serve", self.serve),
             *_find_repeated("experiment", self.experiment),
-            *_find_unknown("verify.reach: no check", self.verify.reach, {check.id for check in self.check}),
-            *_find_unknown_models(self, info.context or {}),
-            *_find_unknown_serves(self),
+            *_find_unknown("verify.reach: no check", reach, {check.id for check in self.check}),
+            *_find_unknown("check {}: no operator model or device", expected, offered),
+            *_find_unknown("experiment {}: no serve", served, {serve.id for serve in self.serve}),
         ]
         if problems:
             raise ValueError("; ".join(problems))
@@ -190,26 +194,9 @@ class OffersModels(Protocol):
         ...
 
 
-def _find_unknown_models(plan: Plan, devices: Mapping[str, OffersModels]) -> list[str]:
-    offered = {name for device in devices.values() for name in device.models(plan)}
-    return [
-        problem
-        for check in plan.check
-        for problem in _find_unknown(f"check {check.id}: no operator model or device", sorted(check.expect), offered)
-    ]
-
-
-def _find_unknown_serves(plan: Plan) -> list[str]:
-    served = {serve.id for serve in plan.serve}
-    return [
-        problem
-        for experiment in plan.experiment
-        for problem in _find_unknown(f"experiment {experiment.id}: no serve", (experiment.serve,), served)
-    ]
-
-
-def _find_unknown(what: str, names: Sequence[str], known: set[str]) -> list[str]:
-    return [f"{what} {name!r}{suggest_name(name, known)}" for name in names if name not in known]
+def _find_unknown(what: str, names: Iterable[tuple[str, str]], known: set[str]) -> list[str]:
+    """Return a problem for each name of an owner that stands for nothing."""
+    return [f"{what.format(owner)} {name!r}{suggest_name(name, known)}" for owner, name in names if name not in known]
 
 
 def _find_repeated(what: str, items: Sequence[Check | Fixup | Serve | Experiment]) -> list[str]:

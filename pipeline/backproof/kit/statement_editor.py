@@ -45,19 +45,15 @@ class _Editor(cst.CSTTransformer):
         self.anchors = 0
         self.present = False
 
-    def visit_FunctionDef(self, node: cst.FunctionDef) -> None:  # noqa: N802 - libcst's names
+    def _enter(self, node: cst.FunctionDef | cst.ClassDef) -> None:
         self.path.append(node.name.value)
 
-    def leave_FunctionDef(self, _: cst.FunctionDef, updated: cst.FunctionDef) -> cst.FunctionDef:  # noqa: N802
+    def _leave(self, original_node: object, updated_node: cst.BaseStatement) -> cst.BaseStatement:  # noqa: ARG002
         self.path.pop()
-        return updated
+        return updated_node
 
-    def visit_ClassDef(self, node: cst.ClassDef) -> None:  # noqa: N802
-        self.path.append(node.name.value)
-
-    def leave_ClassDef(self, _: cst.ClassDef, updated: cst.ClassDef) -> cst.ClassDef:  # noqa: N802
-        self.path.pop()
-        return updated
+    visit_FunctionDef = visit_ClassDef = _enter  # noqa: N815 - libcst's names
+    leave_FunctionDef = leave_ClassDef = _leave  # noqa: N815
 
     def leave_IndentedBlock(self, _: cst.IndentedBlock, updated: cst.IndentedBlock) -> cst.IndentedBlock:  # noqa: N802
         return updated.with_changes(body=self._edit_body(updated.body))

@@ -20,7 +20,7 @@ WORDS = DeviceWords(
     where="on a turntable, which turns",
     expected_in="[check.expect.turntable]",
 )
-LIMITS = ("A turntable shows nothing of what stands still.",)
+LIMITS: tuple[str, ...] = ("A turntable shows nothing of what stands still.",)
 SESSION = "plain"
 PARALLEL = 1
 FORKS = False

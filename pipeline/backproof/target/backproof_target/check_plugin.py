@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from backproof_target.raised import describe_raised
-from backproof_target.result import DETAIL, MESSAGE, bound_text, fault_records
+from backproof_target.result import DETAIL, MESSAGE, bound_text, fault_records, make_plain
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator
@@ -72,7 +71,7 @@ class CheckPlugin:
         device = self._devices.pop(entry["nodeid"], None)
         if device is not None:
             entry["faults"] = fault_records(device.faults)
-            entry["observations"] = {name: _make_plain(value) for name, value in device.observations.items()}
+            entry["observations"] = {name: make_plain(value) for name, value in device.observations.items()}
 
     def list_records(self) -> list[dict[str, Any]]:
         return [{**entry, "outcome": entry["outcome"] or "error"} for entry in self.tests.values()]
@@ -107,12 +106,3 @@ def _describe_report(report: pytest.TestReport) -> tuple[str, str]:
     message = crash.message if crash is not None else getattr(report.longrepr, "errorstring", str(report.longrepr))
     # From its end: a traceback starts in pytest and ends where it happened.
     return bound_text(message, MESSAGE), bound_text(report.longreprtext[-DETAIL:], DETAIL)
-
-
-def _make_plain(value: Any) -> Any:
-    """Observations end in JSON, which has no NaN."""
-    if isinstance(value, float) and not math.isfinite(value):
-        return str(value)
-    if isinstance(value, (list, tuple)):
-        return [_make_plain(item) for item in value]
-    return value if isinstance(value, (str, int, float, bool)) or value is None else str(value)

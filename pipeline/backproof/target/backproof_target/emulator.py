@@ -117,24 +117,10 @@ class Emulator(Device):
 
     def silent(self, tensor: Any, *, engine: str, name: str, argument: str, row: int | None, index: int | None) -> None:
         """Go on, as the device would, but put down that memory which nobody wrote was used."""
-        owner = self.memory.owner_of(tensor)
-        text = f"row {row} of the {engine} '{name}' is made of memory that nobody wrote: row {index} of {owner}"
         view = self.memory.view_of(tensor, argument)
-        self.faults.append(
-            Fault(
-                kind=SILENT,
-                task=self._task,
-                engine=engine,
-                name=name,
-                argument=argument,
-                row=row,
-                index=index,
-                owner=owner,
-                offset=None if index is None else index * view.row_bytes,
-                extent=view.high - view.low,
-                text=text,
-            )
-        )
+        text = f"row {row} of the {engine} '{name}' is made of memory that nobody wrote: row {index} of {view.owner}"
+        offset = None if index is None else index * view.row_bytes
+        self._note_fault(SILENT, text=text, engine=engine, name=name, row=row, index=index, offset=offset, view=view)
 
     def verdict(self) -> None:
         """Raise for faults that stopped nobody or were swallowed, so that a test which met one is not a pass."""
@@ -142,32 +128,18 @@ class Emulator(Device):
             first = self.faults[0]
             raise SilentFault(first) if first.kind == SILENT else DeviceFault(first)
 
-    def _stop(
-        self,
-        kind: str,
-        *,
-        text: str,
-        row: int | None,
-        view: View | None = None,
-        index: int | None = None,
-        offset: int | None = None,
-    ) -> NoReturn:
-        fault = Fault(
-            kind=kind,
-            task=self._task,
-            engine=self._engine,
-            name=self._name,
-            argument=view.argument if view else "",
-            row=row,
-            index=index,
-            owner=view.owner if view else "",
-            offset=offset,
-            extent=view.high - view.low if view else None,
-            text=f"task {self._task}: {self._engine} '{self._name}'{'' if row is None else f', row {row},'} {text}",
-        )
-        self.faults.append(fault)
+    def _stop(self, kind: str, *, row: int | None, text: str, **place: Any) -> NoReturn:
+        text = f"task {self._task}: {self._engine} '{self._name}'{'' if row is None else f', row {row},'} {text}"
+        fault = self._note_fault(kind, engine=self._engine, name=self._name, row=row, text=text, **place)
         self.aborted = fault
         raise DeviceFault(fault)
+
+    def _note_fault(self, kind: str, *, view: View | None = None, **facts: Any) -> Fault:
+        if view:
+            facts.update(argument=view.argument, owner=view.owner, extent=view.high - view.low)
+        fault = Fault(kind=kind, task=self._task, **facts)
+        self.faults.append(fault)
+        return fault
 
     def _alive(self, name: str, engine: str) -> None:
         """An aborted context refuses everything, as the device's does: what it says then is a secondary error."""
@@ -175,9 +147,7 @@ class Emulator(Device):
             return
         first = self.aborted
         text = f"'{name}' refused, the context is aborted; the first fault is task {first.task}: {first.text}"
-        secondary = Fault(kind=SECONDARY, task=self._task, engine=engine, name=name, text=text)
-        self.faults.append(secondary)
-        raise ContextAborted(secondary)
+        raise ContextAborted(self._note_fault(SECONDARY, engine=engine, name=name, text=text))
 
 
 # One at a time: tests run one after another in one thread, and a device belongs to one test.

@@ -10,6 +10,8 @@ import hashlib
 import inspect
 from typing import Any
 
+from backproof_target.result import make_plain
+
 _MOST_CONSTEXPRS = 20
 
 
@@ -43,15 +45,11 @@ class LaunchLog:
 
 
 def constexpr_values(function: Any, bound: dict[str, Any]) -> dict[str, Any]:
-    return {constexpr: _make_plain(bound[constexpr]) for constexpr in _list_constexprs(function) if constexpr in bound}
+    return {constexpr: make_plain(bound[constexpr]) for constexpr in _list_constexprs(function) if constexpr in bound}
 
 
 def _list_constexprs(function: Any) -> list[str]:
     return [name for name, kind in getattr(function, "__annotations__", {}).items() if "constexpr" in str(kind)]
-
-
-def _make_plain(value: Any) -> Any:
-    return value if isinstance(value, (bool, int)) or value is None else str(value)[:100]
 
 
 def _read_source(function: Any) -> dict[str, Any]:

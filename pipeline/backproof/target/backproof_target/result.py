@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import platform
 import sys
@@ -58,6 +59,15 @@ def blank_result(request: Request) -> dict[str, Any]:
         "limits": [],
         "error": {"what": "did-not-finish", "trace": "the process ended before it could write its result"},
     }
+
+
+def make_plain(value: Any) -> Any:
+    """A value of the target as JSON has it, which has no NaN."""
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(value)
+    if isinstance(value, (list, tuple)):
+        return [make_plain(item) for item in value]
+    return value if isinstance(value, (str, int, float, bool)) or value is None else bound_text(str(value), MESSAGE)
 
 
 def count_faults(tests: Iterable[dict[str, Any]]) -> dict[str, int]:
