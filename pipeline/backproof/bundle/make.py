@@ -10,7 +10,7 @@ from backproof import __version__
 from backproof.bundle.archive import InvalidBundleError, require_plain_path, write_archive
 from backproof.bundle.check import COMMENT, VerifiedBundle, verify_bundle
 from backproof.bundle.envelope import seal
-from backproof.bundle.manifest import MANIFEST, PLAN, RUN, STATEMENT, BundledFile, Manifest, MissingFile
+from backproof.bundle.manifest import MANIFEST, PLAN, RUN, STATEMENT, BundledFile, Manifest
 from backproof.bundle.redacted import RunMask, encode_json, encode_manifest
 from backproof.bundle.replay import replay_run
 from backproof.bundle.statement import build_statement
@@ -37,11 +37,10 @@ class WrittenBundle:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _Part:
-    """One file of a bundle: its content, the bytes that it had in the run folder, the hash that its stage recorded."""
+    """One file of a bundle: its content, and the bytes that it had in the run folder."""
 
     content: bytes
     original: bytes | None = None
-    recorded: str | None = None
 
 
 def make_bundle(loaded: Loaded, file: Path) -> WrittenBundle:
@@ -64,36 +63,28 @@ def make_bundle(loaded: Loaded, file: Path) -> WrittenBundle:
 
 
 def _build_bundle(loaded: Loaded) -> bytes:
-    parts, missing = _collect_parts(loaded)
-    replayed = replay_run(_build_manifest(loaded, parts, missing), _contents(parts))
+    parts = _collect_parts(loaded)
+    replayed = replay_run(_build_manifest(loaded, parts), _contents(parts))
     # Written from what the bundle has, not from what the run had: its reader can then do the same, and compare.
     parts[COMMENT] = replace(parts.get(COMMENT, _Part(content=b"")), content=replayed.comment.encode())
-    statement = build_statement(replayed, _build_manifest(loaded, parts, missing))
+    statement = build_statement(replayed, _build_manifest(loaded, parts))
     parts[STATEMENT] = _Part(content=encode_json(statement))
-    manifest = _build_manifest(loaded, parts, missing)
+    manifest = _build_manifest(loaded, parts)
     return seal(write_archive({**_contents(parts), MANIFEST: encode_manifest(manifest)}))
 
 
-def _collect_parts(loaded: Loaded) -> tuple[dict[str, _Part], tuple[MissingFile, ...]]:
-    mask, folder, recorded = RunMask.of_run(loaded.story), loaded.ledger.folder, _recorded_hashes(loaded)
+def _collect_parts(loaded: Loaded) -> dict[str, _Part]:
+    """Evidence that the run folder no longer has is left out: run.json still names it."""
+    mask, folder = RunMask.of_run(loaded.story), loaded.ledger.folder
     parts = {PLAN: _Part(content=encode_json(mask.mask_value(loaded.plan.model_dump(mode="json", by_alias=True))))}
-    missing = []
-    for path in sorted({RUN_FILE, EVENTS_FILE, *recorded}):
-        name = mask.mask_text(path)
+    evidence = replace(loaded.story, run=loaded.said).evidence
+    for path in sorted({RUN_FILE, EVENTS_FILE, *(item.path for item in evidence)}):
         if _is_in_folder(folder, path):
-            data = (folder / path).read_bytes()
-            part = _Part(content=mask.mask_file(path, data), original=data, recorded=recorded.get(path))
-            if f"{RUN}{name}" in parts:
+            name, data = f"{RUN}{mask.mask_text(path)}", (folder / path).read_bytes()
+            if name in parts:
                 raise InvalidBundleError(f"two evidence files would both be {name} once their names are redacted")
-            parts[f"{RUN}{name}"] = part
-        elif path in recorded:
-            missing.append(MissingFile(path=name, recorded_sha256=recorded[path]))
-    return parts, tuple(missing)
-
-
-def _recorded_hashes(loaded: Loaded) -> dict[str, str]:
-    """Return the hash of all evidence of the run by path, that of the report included."""
-    return {evidence.path: evidence.sha256 for evidence in replace(loaded.story, run=loaded.said).evidence}
+            parts[name] = _Part(content=mask.mask_file(path, data), original=data)
+    return parts
 
 
 def _is_in_folder(folder: Path, path: str) -> bool:
@@ -114,17 +105,14 @@ def _contents(parts: Mapping[str, _Part]) -> dict[str, bytes]:
     return {name: part.content for name, part in parts.items()}
 
 
-def _build_manifest(loaded: Loaded, parts: Mapping[str, _Part], missing: tuple[MissingFile, ...]) -> Manifest:
-    files = tuple(_build_entry(name, parts[name]) for name in sorted(parts))
-    return Manifest(tool=f"backproof {__version__}", run=loaded.said.id, files=files, missing=missing)
-
-
-def _build_entry(name: str, part: _Part) -> BundledFile:
-    return BundledFile(
-        path=name,
-        size=len(part.content),
-        sha256=hashlib.sha256(part.content).hexdigest(),
-        original_sha256=None if part.original is None else hashlib.sha256(part.original).hexdigest(),
-        recorded_sha256=part.recorded,
-        redacted=part.original is not None and part.content != part.original,
+def _build_manifest(loaded: Loaded, parts: Mapping[str, _Part]) -> Manifest:
+    files = tuple(
+        BundledFile(
+            path=name,
+            size=len(part.content),
+            sha256=hashlib.sha256(part.content).hexdigest(),
+            original_sha256=None if part.original is None else hashlib.sha256(part.original).hexdigest(),
+        )
+        for name, part in sorted(parts.items())
     )
+    return Manifest(tool=f"backproof {__version__}", run=loaded.said.id, files=files)

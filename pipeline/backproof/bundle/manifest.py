@@ -14,9 +14,8 @@ PLAN = "plan.json"
 RUN = "run/"
 MEANING = {
     "sha256": "of the file as it is in this bundle",
-    "original_sha256": "of the file as it was in the run folder, before anything was taken out of it",
-    "recorded_sha256": "of the file when its stage registered it as evidence, as run.json has it",
-    "redacted": "true where secrets, hosts, addresses, user paths, serial numbers or the run's own paths were taken out",
+    "original_sha256": "of the file as it was in the run folder, before secrets, hosts, addresses, user paths, serial numbers "
+    "and the run's own paths were taken out of it",
     "signature": "none: the bundle shows that it is whole, not who made it",
 }
 
@@ -28,23 +27,17 @@ class BundledFile(Record):
     size: int
     sha256: Sha256
     original_sha256: Sha256 | None = None
-    recorded_sha256: Sha256 | None = None
-    redacted: bool = False
 
-
-class MissingFile(Record):
-    """Evidence that run.json names and the run folder did not have."""
-
-    path: str
-    recorded_sha256: Sha256
+    @property
+    def redacted(self) -> bool:
+        return self.original_sha256 not in {None, self.sha256}
 
 
 class Manifest(Record):
     """manifest.json."""
 
-    schema_version: Literal[1] = 1
+    schema_version: Literal[2] = 2
     tool: str
     run: str
     meaning: dict[str, str] = Field(default=MEANING, description="the meaning of each field")
     files: tuple[BundledFile, ...]
-    missing: tuple[MissingFile, ...] = ()

@@ -41,9 +41,9 @@ class ReplayedRun:
         return render.render_comment(self.loaded, self.plan, hide=render.hide_controls_only)
 
     @property
-    def recorded_evidence(self) -> tuple[Evidence, ...]:
-        """All evidence that the run registered, that of its report included."""
-        return replace(self.loaded, run=self.recorded).evidence
+    def recorded_paths(self) -> frozenset[str]:
+        """The files that the run registered as evidence, those of its report included, as paths in the bundle."""
+        return frozenset(f"{RUN}{item.path}" for item in replace(self.loaded, run=self.recorded).evidence)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from backproof.bundle.manifest import RUN
 from backproof.report.view import RunView
 from backproof.rundir.subject import find_contradictions
 
@@ -78,7 +77,7 @@ def _build_predicate(replayed: ReplayedRun, manifest: Manifest) -> dict[str, Any
         "evidence": [
             {"name": entry.path, "digest": {"sha256": entry.sha256}}
             for entry in manifest.files
-            if entry.path.startswith(RUN) and entry.recorded_sha256
+            if entry.path in replayed.recorded_paths
         ],
         "not_established": sorted(loaded.altered),
     }

@@ -51,8 +51,8 @@ def _write_bundle(folder: Path, out: Path | None, kit: Path | None) -> None:
     print_line(
         f"{format_count(len(manifest.files), 'file')}, {redacted} of them redacted, with the hash of the original"
     )
-    for missing in manifest.missing:
-        print_line(f"missing: {missing.path}, which run.json names as evidence")
+    for path in sorted(written.verified.replayed.recorded_paths - {entry.path for entry in manifest.files}):
+        print_line(f"missing: {path}, which run.json names as evidence")
     print_line("not signed: send the SHA-256 above by another way than the file")
 
 

@@ -33,7 +33,7 @@ from backproof.records.upstream_tests import UpstreamRecord
 from backproof.rundir.ledger import RUN_FILE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterator, Mapping
 
     from backproof.core.model import Evidence
     from backproof.records.experiment import ExperimentRecord
@@ -66,6 +66,11 @@ class RunFiles(Protocol):
     def holds(self, evidence: Evidence) -> bool:
         """Return whether the file is there as its stage registered it."""
         ...
+
+
+class _HasEvidence(Protocol):
+    @property
+    def evidence(self) -> tuple[Evidence, ...]: ...
 
 
 class _RecordOf(Generic[R]):
@@ -160,31 +165,24 @@ class LoadedRun:
     def evidence(self) -> tuple[Evidence, ...]:
         """All evidence, once per path; the report's own comes last, so that the numbers in the report hold."""
         once: dict[str, Evidence] = {}
-        for item in self._list_mentions():
-            once.setdefault(item.path, item)
+        for holder in self._list_holders():
+            for item in holder.evidence:
+                once.setdefault(item.path, item)
         return tuple(once.values())
 
-    def _list_mentions(self) -> Iterator[Evidence]:
+    def _list_holders(self) -> Iterator[_HasEvidence]:
         """The proof first: what is put beside it later must not change a number that was written down."""
-        yield from self._evidence_with(StageRole.PROOF)
-        yield from _flatten(claim.evidence for claim in self.claims)
-        yield from _flatten(case.evidence for case in (*self.cases, *self.served))
-        yield from _flatten(arm.evidence for arm in (self.upstream_tests.arms if self.upstream_tests else ()))
-        yield from self._evidence_with(StageRole.BESIDE)
-        yield from _flatten(experiment.evidence for experiment in self.experiments)
-        yield from self._evidence_with(StageRole.AFTERWARDS)
-
-    def _evidence_with(self, role: StageRole) -> Iterator[Evidence]:
-        return _flatten(result.evidence for result in self.results_with(role))
+        yield from self.results_with(StageRole.PROOF)
+        yield from self.claims
+        yield from (*self.cases, *self.served)
+        yield from self.upstream_tests.arms if self.upstream_tests else ()
+        yield from self.results_with(StageRole.BESIDE)
+        yield from self.experiments
+        yield from self.results_with(StageRole.AFTERWARDS)
 
     def results_with(self, role: StageRole) -> tuple[StageResult, ...]:
         """Return the results of all stages of a role."""
         return tuple(result for result in self.stages if self.registry.role_of(result.stage) is role)
-
-
-def _flatten(groups: Iterable[tuple[Evidence, ...]]) -> Iterator[Evidence]:
-    for group in groups:
-        yield from group
 
 
 def record_paths(registry: Registry) -> dict[type[Record], str]:
