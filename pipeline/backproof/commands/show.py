@@ -68,15 +68,13 @@ def _read_view(folder: Path) -> RunView:
         PlanError: there is no run of this version.
     """
     from backproof.report.view import RunView
-    from backproof.rundir import loaded_run
     from backproof.rundir.ledger import Ledger
+    from backproof.rundir.loaded_run import require_run
     from backproof.stages import REGISTRY
     from backproof.verdict import run_verdict
 
     ledger = Ledger(folder)
-    run = loaded_run.require_run(ledger)
-    judged = run_verdict.summarise_run(run, ledger, REGISTRY)
-    return RunView(loaded=loaded_run.load_run(ledger, run_verdict.as_left(run, judged), REGISTRY))
+    return RunView(loaded=run_verdict.judge_again(ledger, require_run(ledger), REGISTRY))
 
 
 def _find_stage(view: RunView, name: str) -> StageView:
