@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any
 
-from backproof.core.errors import PlanError
 from backproof.core.level import Level
 from backproof.devices import no_hardware
 from backproof.devices.protocol import DeviceWords
@@ -53,13 +52,8 @@ def models(plan: Plan) -> tuple[str, ...]:
     return tuple(model.id for model in plan.emulator.model) if plan.emulator else ()
 
 
-def request(kit: Path, plan: Plan, model: str) -> dict[str, Any]:
-    emulator = plan.emulator
-    named = next((operators for operators in emulator.model if operators.id == model), None) if emulator else None
-    if emulator is None or named is None:
-        raise PlanError(
-            f"the plan has no operator model {model!r}",
-            why="the emulator needs [emulator] with a model of that id",
-            next_step="add it to plan.toml",
-        )
-    return {"file": str((kit / emulator.operators).resolve()), "model": named.model, "options": named.options}
+def request(kit: Path, plan: Plan, model: str) -> dict[str, Any] | None:
+    if plan.emulator is None:
+        return None
+    named = {operators.id: operators for operators in plan.emulator.model}[model]
+    return {"file": str((kit / plan.emulator.operators).resolve()), "model": named.model, "options": named.options}

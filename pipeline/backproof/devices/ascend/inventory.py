@@ -52,9 +52,9 @@ def read_hardware(python: Path, env: Mapping[str, str] | None = None) -> Hardwar
     Raises:
         DeviceError: npu-smi is not there, failed or hung. Everything else that is missing is a reason in the record.
     """
-    table, answer = npu_smi.read_table()
+    table, text = npu_smi.read_table()
     program = npu_smi.find_program()
-    versions = read_versions(python, env=env, npu_smi=answer.text)
+    versions = read_versions(python, env=env, npu_smi=text)
     host = read_npu_host()
     why = _explain_stand_in(table, host)
     return Hardware(

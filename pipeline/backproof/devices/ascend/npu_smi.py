@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -20,29 +19,6 @@ PATIENCE: Final = 60.0
 _NEXT: Final = "run on an NPU host with its driver, or use --device emulator (level 2 at most)"
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class ToolAnswer:
-    """The output of one call."""
-
-    command: str
-    text: str
-    stand_in: bool
-
-
-def ask_tool(*arguments: str, timeout: float = PATIENCE) -> ToolAnswer:
-    """Return the output of `npu-smi` with these arguments.
-
-    Raises:
-        DeviceError: it is not there, failed or hung.
-    """
-    done = proc.run_process([PROGRAM, *arguments], timeout=timeout)
-    if done.code != 0:
-        raise DeviceError("no NPU can be used on this host", why=_explain_failure(done, timeout), next_step=_NEXT)
-    # A stand-in may say so on either stream: its output for people is not always that for programs.
-    stand_in = bool(table.STAND_IN.search(f"{done.text}\n{done.error_text}"))
-    return ToolAnswer(command=done.command, text=done.text, stand_in=stand_in)
-
-
 def _explain_failure(done: proc.Completed, timeout: float) -> str:
     if done.code == proc.TIMED_OUT:
         return f"`{done.command}` gave no answer in {timeout:.0f} s: the driver hangs or a card is lost"
@@ -51,21 +27,25 @@ def _explain_failure(done: proc.Completed, timeout: float) -> str:
     return f"`{done.command}` ended with code {done.code}: {(done.error_text or done.text).strip()[-300:]}"
 
 
-def read_table(timeout: float = PATIENCE) -> tuple[Table, ToolAnswer]:
+def read_table(timeout: float = PATIENCE) -> tuple[Table, str]:
     """Return the table of all chips, with the text it was read from.
 
     Raises:
-        DeviceError: also when the table has no chip.
+        DeviceError: npu-smi is not there, failed or hung, or its table has no chip.
     """
-    answer = ask_tool("info", timeout=timeout)
-    chips = table.parse_table(answer.text)
+    done = proc.run_process([PROGRAM, "info"], timeout=timeout)
+    if done.code != 0:
+        raise DeviceError("no NPU can be used on this host", why=_explain_failure(done, timeout), next_step=_NEXT)
+    chips = table.parse_table(done.text)
     if not chips.chips:
         raise DeviceError(
             "npu-smi names no chip",
-            why=f"its table could not be read: {answer.text.strip()[:300] or 'it printed nothing'}",
+            why=f"its table could not be read: {done.text.strip()[:300] or 'it printed nothing'}",
             next_step=_NEXT,
         )
-    return chips.model_copy(update={"stand_in": chips.stand_in or answer.stand_in}), answer
+    # A stand-in may say so on either stream: its output for people is not always that for programs.
+    stand_in = chips.stand_in or bool(table.STAND_IN.search(done.error_text))
+    return chips.model_copy(update={"stand_in": stand_in}), done.text
 
 
 def find_program() -> Path | None:

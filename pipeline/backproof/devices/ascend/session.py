@@ -26,21 +26,14 @@ VISIBLE = "ASCEND_RT_VISIBLE_DEVICES"
 class AscendSession:
     """The chips, while a stage has them."""
 
-    hardware: Hardware
+    details: Hardware
     chips: tuple[Chip, ...]
     folder: Path
+    command: str = "npu-smi info"
 
     @property
     def inventory(self) -> DeviceInventory:
-        return inventory.build_inventory(self.hardware)
-
-    @property
-    def details(self) -> Hardware:
-        return self.hardware
-
-    @property
-    def command(self) -> str:
-        return "npu-smi info"
+        return inventory.build_inventory(self.details)
 
     def prepare_process(self, arm: Arm, name: str) -> ProcessSetup:
         logs = self._make_log_folder(arm, name)
@@ -84,4 +77,4 @@ def open_session(python: Path, folder: Path, env: Mapping[str, str]) -> Iterator
     chips = health.select_chips(hardware.table.chips, env.get(VISIBLE, os.environ.get(VISIBLE)))
     with lock.hold_chips(chip.device for chip in chips):
         health.require_usable(hardware.table, chips)
-        yield AscendSession(hardware=hardware, chips=chips, folder=folder)
+        yield AscendSession(details=hardware, chips=chips, folder=folder)

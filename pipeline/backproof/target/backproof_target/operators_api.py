@@ -83,30 +83,19 @@ def operator(name: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     def decorate(reference: Callable[..., Any]) -> Callable[..., Any]:
         @wraps(reference)
         def launch(*args: Any, **kwargs: Any) -> Any:
+            def run_model() -> Any:
+                device = present_for(name)
+                with device.task("operator", name):
+                    return reference(Call(device, name), *args, **kwargs)
+
+            result = run_model()
             device = present_for(name)
-            result = _run_model(reference, name, args, kwargs)
             if device.tape is not None and not device.inside:
-                device.tape.call(_run_again(reference, name, args, kwargs, result))
+                own = isinstance(result, torch.Tensor) and not storages_of(result) & storages_of((args, kwargs))
+                # A replay calls the operator with the same tensors and puts its answer where it was the first time.
+                device.tape.call(lambda: result.copy_(run_model()) if own else run_model())
             return result
 
         return launch
 
     return decorate
-
-
-def _run_model(reference: Callable[..., Any], name: str, args: Any, kwargs: Any) -> Any:
-    device = present_for(name)
-    with device.task("operator", name):
-        return reference(Call(device, name), *args, **kwargs)
-
-
-def _run_again(reference: Callable[..., Any], name: str, args: Any, kwargs: Any, result: Any) -> Callable[[], None]:
-    """A replay calls the operator with the same tensors and puts its answer where it was the first time."""
-    own = isinstance(result, torch.Tensor) and not storages_of(result) & storages_of((args, kwargs))
-
-    def step() -> None:
-        made = _run_model(reference, name, args, kwargs)
-        if own:
-            result.copy_(made)
-
-    return step

@@ -11,13 +11,11 @@ from backproof_target import result
 from backproof_target.launches import LaunchLog
 from backproof_target.loaded import LoaderWatch
 from backproof_target.reach import Reach
-from backproof_target.sessions import NotReady, load_session
+from backproof_target.sessions import NotReady, Setting, load_session
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from contextlib import AbstractContextManager
-
     from backproof_target.request import Request
+    from backproof_target.sessions import OpenDevice
 
 _NOTHING_RAN = 5  # pytest's exit code for it
 
@@ -26,35 +24,35 @@ def run_session(request: Request) -> None:
     """Write the result whatever happens; first one that says that the process did not finish."""
     answer = result.blank_result(request)
     result.write_result(request.result, answer)
-    log = LaunchLog()
+    sys.path.extend(request.carried)
+    reach = Reach(request.files, wanted=request.cover)
+    setting = Setting(request=request, answer=answer, log=LaunchLog(), reach=reach)
     watch = LoaderWatch(request.files)
     try:
-        _run_checks(request, answer, log, watch)
+        _run_checks(setting, watch)
     except NotReady as missing:
         answer["error"] = {"what": missing.what, "trace": str(missing)}
     except BaseException:  # noqa: BLE001 - a target may raise anything at import, SystemExit too
         answer["error"] = {"what": "crashed", "trace": result.bound_text(traceback.format_exc(), result.DETAIL)}
     answer["loaded"] = watch.records()
-    answer["launches"] = log.records()
+    answer["launches"] = setting.log.records()
     answer["versions"] = result.list_versions()
     answer["faults"] = result.count_faults(answer["tests"])
     result.write_result(request.result, answer)
 
 
-def _run_checks(request: Request, answer: dict[str, Any], log: LaunchLog, watch: LoaderWatch) -> None:
-    sys.path.extend(request.carried)
-    reach = Reach(request.files, wanted=request.cover)
-    opened = load_session(request.session).prepare(request, answer, log, reach)
+def _run_checks(setting: Setting, watch: LoaderWatch) -> None:
+    opened = load_session(setting.request.session).prepare(setting)
     watch.install()
-    reach.start()
+    setting.reach.start()
     try:
-        _run_pytest(request, answer, opened)
+        _run_pytest(setting.request, setting.answer, opened)
     finally:
-        answer["reached"] = reach.stop()
-        answer["limits"] += [reach.why_not] if reach.why_not else []
+        setting.answer["reached"] = setting.reach.stop()
+        setting.answer["limits"] += [setting.reach.why_not] if setting.reach.why_not else []
 
 
-def _run_pytest(request: Request, answer: dict[str, Any], opened: Callable[[], AbstractContextManager[Any]]) -> None:
+def _run_pytest(request: Request, answer: dict[str, Any], opened: OpenDevice) -> None:
     os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
     os.environ.pop("PYTEST_ADDOPTS", None)
     os.environ.pop("PYTEST_PLUGINS", None)

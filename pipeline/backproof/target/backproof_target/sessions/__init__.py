@@ -3,10 +3,29 @@
 from __future__ import annotations
 
 import importlib
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+    from contextlib import AbstractContextManager
     from types import ModuleType
+
+    from backproof_target.launches import LaunchLog
+    from backproof_target.reach import Reach
+    from backproof_target.request import Request
+
+    OpenDevice = Callable[[], AbstractContextManager[Any]]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Setting:
+    """What a session is prepared for: the request and its answer, what sees launches, and what traces lines."""
+
+    request: Request
+    answer: dict[str, Any]
+    log: LaunchLog
+    reach: Reach
 
 
 class NotReady(Exception):  # noqa: N818 - a statement about the host
@@ -20,7 +39,7 @@ class NotReady(Exception):  # noqa: N818 - a statement about the host
 def load_session(name: str) -> ModuleType:
     """Import the module of that name; nothing of another kind of device is imported.
 
-    Its ``prepare(request, answer, log, reach)`` returns what opens the device of each test.
+    Its ``prepare(setting)`` returns what opens the device of each test.
     """
     module = f"{__name__}.{name}"
     try:

@@ -11,34 +11,29 @@ from backproof_target import kit_operators, result
 from backproof_target.sessions import NotReady
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from contextlib import AbstractContextManager
+    from collections.abc import Iterator
 
     from backproof_target.kit_operators import KitOperators
-    from backproof_target.launches import LaunchLog
-    from backproof_target.reach import Reach
     from backproof_target.request import Request
+    from backproof_target.sessions import OpenDevice, Setting
 
 
-def prepare(
-    request: Request, answer: dict[str, Any], log: LaunchLog, reach: Reach
-) -> Callable[[], AbstractContextManager[Any]]:
+def prepare(setting: Setting) -> OpenDevice:
     """Put the memory model under torch and Triton, and the kit's stand-ins into the import system."""
     # Triton chooses between compiling and interpreting when a kernel is decorated.
     os.environ["TRITON_INTERPRET"] = "1"
     _prepare_torch()
-    kit = _load_operators(request)
-    _guard_kernels(log, reach)
+    kit = _load_operators(setting.request)
+    _guard_kernels(setting)
     from backproof_target import emulator, stand_ins
     from backproof_target.tensor_mode import DeviceMode
 
-    stand_ins.install(kit.modules, kit.skeletons, request.files)
-    answer["model"] = kit.record()
-    answer["limits"] = list(kit.limits)
+    stand_ins.install(kit.modules, kit.skeletons, setting.request.files)
+    setting.answer.update(model=kit.record(), limits=list(kit.limits))
 
     @contextmanager
     def open_device() -> Iterator[Any]:
-        device = emulator.Emulator(model=kit.model, options=kit.options, kind=request.device)
+        device = emulator.Emulator(model=kit.model, options=kit.options, kind=setting.request.device)
         with emulator.present(device), DeviceMode():
             yield device
 
@@ -67,7 +62,7 @@ def _load_operators(request: Request) -> KitOperators:
         raise NotReady("operators", result.bound_text(traceback.format_exc(), result.DETAIL)) from error
 
 
-def _guard_kernels(log: LaunchLog, reach: Reach) -> None:
+def _guard_kernels(setting: Setting) -> None:
     """A target without Triton has no kernels to guard."""
     try:
         import triton  # noqa: F401
@@ -75,4 +70,4 @@ def _guard_kernels(log: LaunchLog, reach: Reach) -> None:
         return
     from backproof_target.triton_guard import KernelGuard
 
-    KernelGuard(log, reach).install()
+    KernelGuard(setting.log, setting.reach).install()

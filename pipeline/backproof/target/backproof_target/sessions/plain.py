@@ -6,22 +6,14 @@ Standard library only: a target without torch must not get it, and one with torc
 from __future__ import annotations
 
 from contextlib import nullcontext
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from backproof_target.device import Device
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from contextlib import AbstractContextManager
-
-    from backproof_target.launches import LaunchLog
-    from backproof_target.reach import Reach
-    from backproof_target.request import Request
+    from backproof_target.sessions import OpenDevice, Setting
 
 
-def prepare(
-    request: Request, answer: dict[str, Any], log: LaunchLog, reach: Reach
-) -> Callable[[], AbstractContextManager[Device]]:
+def prepare(setting: Setting) -> OpenDevice:
     """Leave the interpreter as the target's users have it."""
-    del answer, log, reach
-    return lambda: nullcontext(Device(request.device))
+    return lambda: nullcontext(Device(setting.request.device))
