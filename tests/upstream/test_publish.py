@@ -74,14 +74,14 @@ def saved(folder: Folder) -> Path:
     return folder.path
 
 
-def prepare(client: GitHubClient, path: Path, kit: Path, **options: Any) -> publish.Prepared:
+def prepare(client: GitHubClient, path: Path, kit: Path, **options: Any) -> publish.CommentPlace:
     return publish.prepare_comment(client, publish.load_publishable(path, REGISTRY, kit), **options)
 
 
 def post(client: GitHubClient, path: Path, kit: Path) -> str:
     loaded = publish.load_publishable(path, REGISTRY, kit)
-    options = posting.PublishOptions(client=client, prepared=publish.prepare_comment(client, loaded))
-    record = execution.add_beside(path, lambda _: None, posting, PublishRecord, options, kit=str(kit))
+    place = publish.prepare_comment(client, loaded)
+    record = execution.add_beside(path, lambda _: None, posting, PublishRecord, place, kit=str(kit))
     return record.action
 
 
@@ -89,7 +89,7 @@ def test_a_dry_run_writes_nothing(upstream_state: StandIn, client: GitHubClient,
     path = saved(proved(tmp_path / "run"))
     before = {each: each.read_bytes() for each in path.rglob("*") if each.is_file()}
     prepared = prepare(client, path, kit)
-    assert prepared.plan.action == "create"
+    assert prepared.plan().action == "create"
     assert upstream_state.made("PATCH") == []
     assert [each for each in upstream_state.made("POST") if each != "/graphql"] == []
     assert {each: each.read_bytes() for each in path.rglob("*") if each.is_file()} == before
@@ -180,7 +180,7 @@ def test_a_merged_backport_still_gets_its_proof(
     upstream_state: StandIn, client: GitHubClient, tmp_path: Path, kit: Path
 ) -> None:
     upstream_state.world.pulls[7].update(state="closed", merged=True, merged_at="2026-01-01T00:00:00Z")
-    assert prepare(client, saved(proved(tmp_path / "run")), kit).plan.action == "create"
+    assert prepare(client, saved(proved(tmp_path / "run")), kit).plan().action == "create"
 
 
 def test_another_kit_is_refused(client: GitHubClient, tmp_path: Path, kit: Path) -> None:
@@ -210,9 +210,9 @@ def test_without_a_token_the_dry_run_still_tells(
     nobody = connected(upstream_state, token=None)
     loaded = publish.load_publishable(saved(proved(tmp_path / "run")), REGISTRY, kit)
     prepared = publish.prepare_comment(nobody, loaded)
-    assert prepared.plan.action == "create"
+    assert prepared.plan().action == "create"
     with pytest.raises(GitHubError, match="no token"):
-        publish.post_comment(nobody, prepared)
+        publish.post_comment(prepared)
 
 
 def test_the_audit_is_part_of_the_comment(

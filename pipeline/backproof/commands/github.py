@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from backproof.records.audit import AuditRecord
     from backproof.upstream import publish, similar
     from backproof.upstream.audit import Subject
-    from backproof.upstream.publish import Prepared
+    from backproof.upstream.publish import CommentPlace
 
 
 @click.command()
@@ -133,24 +133,23 @@ def publish_command(*, folder: Path, kit: Path | None, really: bool, lang: publi
 
     client = connect()
     loaded = publish.load_publishable(folder, REGISTRY, kit)
-    prepared = publish.prepare_comment(client, loaded, language=lang)
+    place = publish.prepare_comment(client, loaded, language=lang)
     if not really:
-        _print_prepared(prepared)
+        _print_plan(place)
         return
-    options = posting.PublishOptions(client=client, prepared=prepared)
-    record = execution.add_beside(folder, say, posting, PublishRecord, options, kit=str(kit or ""))
+    record = execution.add_beside(folder, say, posting, PublishRecord, place, kit=str(kit or ""))
     print_line(f"{record.action}: {record.url}")
     if actions := actions_job():
         actions.set_outputs(comment_url=record.url)
 
 
-def _print_prepared(prepared: Prepared) -> None:
-    plan = prepared.plan
-    place = plan.comment.url if plan.comment else str(prepared.place)
-    author = prepared.author or "nobody: there is no token, so whose comment it would be is not known"
-    for line in (f"would {plan.action} as {author}", f"  at {place}", f"  because {plan.why}", ""):
+def _print_plan(place: CommentPlace) -> None:
+    plan = place.plan()
+    where = plan.comment.url if plan.comment else str(place)
+    author = place.author or "nobody: there is no token, so whose comment it would be is not known"
+    for line in (f"would {plan.action} as {author}", f"  at {where}", f"  because {plan.why}", ""):
         print_line(line)
-    print_text(prepared.draft.body)
+    print_text(place.draft.body)
     print_line("nothing was posted; --publish posts it")
 
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from backproof.adapters.github.comment import CommentPlace
 from backproof.core.model import Outcome, Record, StageRole
 from backproof.records.proof import StageResult
 from backproof.records.publish import PublishRecord
@@ -13,9 +13,7 @@ from backproof.upstream.publish import post_comment
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from backproof.adapters.github import GitHubClient
     from backproof.rundir.context import Context
-    from backproof.upstream.publish import Prepared
 
 NAME = "publish"
 NEEDS: tuple[type[Record], ...] = ()
@@ -24,21 +22,12 @@ ROLE = StageRole.AFTERWARDS
 REUSABLE = False
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class PublishOptions:
-    """What was prepared, and who posts it."""
-
-    client: GitHubClient
-    prepared: Prepared
-
-
 def inputs(ctx: Context) -> Mapping[str, Any]:
     return {"run": ctx.run.id}
 
 
 def run(ctx: Context) -> StageResult:
-    options = ctx.read_options(PublishOptions)
-    record = post_comment(options.client, options.prepared)
+    record = post_comment(ctx.read_options(CommentPlace))
     claim = f"the comment was {record.action} at {record.url}"
     evidence = ctx.keep_record(record, claim=claim, command="backproof publish --publish")
     sentence = f"{record.action} {record.url}"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from backproof.adapters.github import RefusedError
-from backproof.adapters.github.comment import Conversation, carry_out_plan, plan_comment
+from backproof.adapters.github.comment import CommentPlace
 from backproof.adapters.github.marker import CommentDraft, read_marker
 from backproof.core.errors import ExitCode, GitHubError, NeedsReview
 from hypothesis import given
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from server import StandIn
 
 AUTHOR = "the-bot[bot]"
-PLACE = Conversation(repo="example/project", number=7)
 
 
 def draft(text: str = "it holds", *, started: str = "2026-03-01T00:00:00+00:00", **key: str) -> CommentDraft:
@@ -34,8 +33,12 @@ def _open_pull(hub: StandIn) -> None:
     hub.world.pull(7)
 
 
+def place(client: GitHubClient, one: CommentDraft) -> CommentPlace:
+    return CommentPlace(client=client, repo="example/project", number=7, draft=one, author=AUTHOR)
+
+
 def post(client: GitHubClient, one: CommentDraft) -> str:
-    return carry_out_plan(client, PLACE, one, AUTHOR, pause=0).action
+    return place(client, one).carry_out(pause=0).action
 
 
 def test_a_second_run_edits_the_same_comment(hub: StandIn, client: GitHubClient) -> None:
@@ -242,9 +245,9 @@ def test_an_untouched_twin_of_a_killed_run_goes(hub: StandIn, client: GitHubClie
 
 
 def test_the_intent_is_told_without_a_write(hub: StandIn, client: GitHubClient) -> None:
-    assert plan_comment(client, PLACE, draft(), AUTHOR).action == "create"
+    assert place(client, draft()).plan().action == "create"
     post(client, draft())
-    assert plan_comment(client, PLACE, draft("else"), AUTHOR).action == "update"
+    assert place(client, draft("else")).plan().action == "update"
     assert len(hub.made("POST")) == 1
 
 

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from backproof.adapters.github import comment
+from backproof.adapters.github.comment import LONGEST, CommentPlace
 from backproof.adapters.github.marker import CommentDraft
 from backproof.core.errors import GitHubError, HostError
 from backproof.core.redaction import redact
@@ -22,17 +21,7 @@ if TYPE_CHECKING:
 Language = Literal["en", "zh"]
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Prepared:
-    """What would be posted, where, and what that means for the comments that are there."""
-
-    place: comment.Conversation
-    draft: CommentDraft
-    author: str | None
-    plan: comment.CommentPlan
-
-
-def prepare_comment(client: GitHubClient, loaded: Loaded, *, language: Language = "en") -> Prepared:
+def prepare_comment(client: GitHubClient, loaded: Loaded, *, language: Language = "en") -> CommentPlace:
     """Check everything and read everything; write nothing.
 
     Raises:
@@ -51,14 +40,14 @@ def prepare_comment(client: GitHubClient, loaded: Loaded, *, language: Language 
         text=render.render_comment(loaded.story, loaded.plan, language=language),
     )
     _must_be_postable(draft.body)
-    place = comment.Conversation(repo=loaded.plan.upstream.repo, number=pull.number)
-    author = client.get_login()
-    return Prepared(place=place, draft=draft, author=author, plan=comment.plan_comment(client, place, draft, author))
+    return CommentPlace(
+        client=client, repo=loaded.plan.upstream.repo, number=pull.number, draft=draft, author=client.get_login()
+    )
 
 
 def _must_be_postable(body: str) -> None:
     """The last look before it leaves: what the rendering should have held."""
-    if len(body) > comment.LONGEST:
+    if len(body) > LONGEST:
         raise HostError(
             "the comment is too long for GitHub",
             why=f"it has {len(body)} characters after everything that may go was cut",
@@ -72,26 +61,26 @@ def _must_be_postable(body: str) -> None:
         )
 
 
-def post_comment(client: GitHubClient, prepared: Prepared) -> PublishRecord:
+def post_comment(place: CommentPlace) -> PublishRecord:
     """Post it, and return what the run folder should keep of it.
 
     Raises:
         RefusedError: GitHub refused.
         NeedsReview: a person has edited our comment.
     """
-    if prepared.author is None:
+    if place.author is None:
         raise GitHubError(
             "there is no token",
             why="GitHub takes comments from somebody only",
             next_step="set GH_TOKEN to a token with `pull-requests: write` on that repository",
         )
-    posted = comment.carry_out_plan(client, prepared.place, prepared.draft, prepared.author)
+    posted = place.carry_out()
     return PublishRecord(
-        repo=prepared.place.repo,
-        pull=prepared.place.number,
+        repo=place.repo,
+        pull=place.number,
         action=posted.action,
         url=posted.url,
         comment=posted.id,
-        sha256=hashlib.sha256(prepared.draft.body.encode()).hexdigest(),
+        sha256=hashlib.sha256(place.draft.body.encode()).hexdigest(),
         at=now(),
     )
