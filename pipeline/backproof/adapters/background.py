@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import os
 import signal
 import subprocess
 import sys
@@ -49,15 +48,7 @@ def start_process(
     log.parent.mkdir(parents=True, exist_ok=True)
     with log.open("wb") as stream:
         try:
-            process = subprocess.Popen(
-                list(argv),
-                cwd=cwd,
-                env=env,
-                stdin=subprocess.DEVNULL,
-                stdout=stream,
-                stderr=stream,
-                start_new_session=True,
-            )
+            process = proc.start_session(argv, cwd=cwd, env=env, streams=(subprocess.DEVNULL, stream, stream))
         except OSError as error:
             raise HostError(
                 f"{argv[0]} cannot be started",
@@ -94,16 +85,13 @@ if sys.stdin.buffer.read() != b"done":
 def _start_guard(group: int, grace: float) -> subprocess.Popen[bytes]:
     """Start a process that ends the group when Backproof is killed and its pipe closes: a service would hold its device."""
     argv = [sys.executable, "-S", "-E", "-c", _GUARD, str(group), str(grace)]
-    return subprocess.Popen(
-        argv, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True
-    )
+    return proc.start_session(argv, streams=(subprocess.PIPE, subprocess.DEVNULL, subprocess.DEVNULL))
 
 
 def _stop_process(process: subprocess.Popen[bytes], grace: float) -> None:
     """Terminate, for a killed service can leave the device's memory allocated; then kill what is left of the group."""
     if process.poll() is None:
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(process.pid, signal.SIGTERM)
+        proc.signal_group(process, signal.SIGTERM)
         with contextlib.suppress(subprocess.TimeoutExpired):
             process.wait(grace)
     proc.kill_group(process)

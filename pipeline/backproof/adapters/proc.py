@@ -9,7 +9,6 @@ import signal
 import subprocess
 import tempfile
 import threading
-import time
 from dataclasses import dataclass
 from typing import IO, TYPE_CHECKING
 
@@ -29,13 +28,12 @@ TIMED_OUT = 124
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Completed:
-    """A process that has ended: exit code (negative = signal), both streams (bounded), seconds."""
+    """A process that has ended: exit code (negative = signal), both streams (bounded)."""
 
     argv: tuple[str, ...]
     code: int
     stdout: bytes
     stderr: bytes
-    seconds: float
 
     @property
     def command(self) -> str:
@@ -96,20 +94,29 @@ def run_process(
         tee: a file that receives both streams whole (what the command printed is evidence).
         keep: bytes of each stream that are kept; a caller that parses a whole listing asks for more.
     """
-    started = time.monotonic()
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err, tempfile.TemporaryFile() as source:
         source.write(stdin)
         source.seek(0)
         code = _wait_for_process(argv, cwd=cwd, env=env, streams=(source, out, err), timeout=timeout)
         if tee is not None:
             _copy_streams(tee, out, err)
-        return Completed(
-            argv=tuple(argv),
-            code=code,
-            stdout=_read_tail(out, keep),
-            stderr=_read_tail(err, KEEP_BYTES),
-            seconds=time.monotonic() - started,
-        )
+        stdout, stderr = _read_tail(out, keep), _read_tail(err, KEEP_BYTES)
+        return Completed(argv=tuple(argv), code=code, stdout=stdout, stderr=stderr)
+
+
+def start_session(
+    argv: Sequence[str],
+    *,
+    streams: tuple[IO[bytes] | int, IO[bytes] | int, IO[bytes] | int],
+    cwd: Path | None = None,
+    env: Mapping[str, str] | None = None,
+) -> subprocess.Popen[bytes]:
+    """Start a process with these streams for input, output and errors.
+
+    It has a session of its own: one signal reaches the workers that the command started, too.
+    """
+    source, out, err = streams
+    return subprocess.Popen(argv, cwd=cwd, env=env, stdin=source, stdout=out, stderr=err, start_new_session=True)
 
 
 def _wait_for_process(
@@ -120,12 +127,9 @@ def _wait_for_process(
     streams: tuple[IO[bytes], IO[bytes], IO[bytes]],
     timeout: float,
 ) -> int:
-    source, out, err = streams
+    err = streams[2]
     try:
-        # A session of its own: one signal reaches the workers that the command started, too.
-        process = subprocess.Popen(
-            list(argv), cwd=cwd, env=env, stdin=source, stdout=out, stderr=err, start_new_session=True
-        )
+        process = start_session(argv, cwd=cwd, env=env, streams=streams)
     except (FileNotFoundError, NotADirectoryError, PermissionError) as error:
         err.write(f"{argv[0]}: {error.strerror}".encode())
         return NOT_FOUND
@@ -148,14 +152,17 @@ def _wait_for_process(
 
 def _kill_expired(process: subprocess.Popen[bytes], expired: threading.Event) -> None:
     expired.set()
+    signal_group(process, signal.SIGKILL)
+
+
+def signal_group(process: subprocess.Popen[bytes], number: signal.Signals) -> None:
     with contextlib.suppress(ProcessLookupError):
-        os.killpg(process.pid, signal.SIGKILL)
+        os.killpg(process.pid, number)
 
 
 def kill_group(process: subprocess.Popen[bytes]) -> None:
     """Kill a process with all that it started, and reap it."""
-    with contextlib.suppress(ProcessLookupError):
-        os.killpg(process.pid, signal.SIGKILL)
+    signal_group(process, signal.SIGKILL)
     process.wait()
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import binascii
 import csv
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
@@ -73,5 +72,5 @@ def _decode_hash(field: str) -> str | None:
         return None
     try:
         return base64.urlsafe_b64decode(value + "=" * (-len(value) % 4)).hex()
-    except (ValueError, binascii.Error):
+    except ValueError:
         return None

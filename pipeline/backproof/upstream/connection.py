@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
+
 from backproof.adapters.github import GitHubClient, read_credentials
-from backproof.adapters.github.client import find_api_url
+from backproof.adapters.github.client import API
 from backproof.adapters.github.pulls import parse_reference as parse_pull
 
 __all__ = ["connect", "parse_pull"]
@@ -15,4 +17,5 @@ def connect() -> GitHubClient:
     Raises:
         PlanError: the environment names an App and not all that it needs.
     """
-    return GitHubClient(auth=read_credentials(), base_url=find_api_url())
+    # Actions names it, that of an enterprise server, too.
+    return GitHubClient(auth=read_credentials(), base_url=os.environ.get("GITHUB_API_URL") or API)

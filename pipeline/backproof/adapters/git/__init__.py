@@ -8,7 +8,7 @@ from backproof.adapters.git.builder import RepositoryBuilder
 from backproof.adapters.git.commits import write_commit, write_pick
 from backproof.adapters.git.merge_output import Merged
 from backproof.adapters.git.merging import Merge, TreeMerger
-from backproof.adapters.git.objects import CommitInfo, Entry, Objects
+from backproof.adapters.git.objects import CommitInfo, Entry
 from backproof.adapters.git.source import Source
 from backproof.adapters.git.store import Store
 
@@ -17,7 +17,6 @@ __all__ = [
     "Entry",
     "Merge",
     "Merged",
-    "Objects",
     "RepositoryBuilder",
     "Source",
     "Store",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
@@ -15,7 +14,7 @@ from backproof import __version__
 from backproof.adapters.github.failure import WRITE_AGAIN, RefusedError, translated_errors
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
     from types import TracebackType
 
     from github.Auth import Auth
@@ -62,11 +61,6 @@ def retry_policy(*, post: bool = False, backoff: float = 0.5, longest_wait: floa
     return _CappedRetry(total=4, max_rate_limit_wait=longest_wait, allowed_methods=methods, backoff_factor=backoff)
 
 
-def find_api_url(env: Mapping[str, str] | None = None) -> str:
-    """Return the address of GitHub's API; Actions names it, that of an enterprise server, too."""
-    return (os.environ if env is None else env).get("GITHUB_API_URL") or API
-
-
 class GitHubClient:
     """The requests to GitHub; with `auth` None it reads public things only."""
 
@@ -106,7 +100,8 @@ class GitHubClient:
             headers, data = self._get(what, following, query)
             # A page can come twice while others write; an item counts once.
             yield from _drop_seen(_extract_list(what, data, key), seen)
-            following, query = _find_next_page(headers), None
+            match = _NEXT_PAGE.search(str(headers.get("link", "")))
+            following, query = match[1] if match else None, None
         raise RefusedError(
             what,
             why=f"the list has more than {_PAGES} pages",
@@ -167,11 +162,6 @@ def _build_github(base_url: str, auth: Auth | None, retry: Retry, pause: float, 
         user_agent=f"backproof/{__version__}",
         lazy=True,
     )
-
-
-def _find_next_page(headers: dict[str, Any]) -> str | None:
-    match = _NEXT_PAGE.search(str(headers.get("link", "")))
-    return match[1] if match else None
 
 
 def _extract_list(what: str, data: Any, key: str) -> list[Any]:

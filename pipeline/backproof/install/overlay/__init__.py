@@ -58,7 +58,7 @@ def install_changes(
 def _switch_changes(
     session: OverlaySession, changes: Sequence[Change], guards: Sequence[str]
 ) -> Iterator[OverlaySession]:
-    before, guards_before, was_held = session.list_changes(), session.list_guards(), session.held
+    (before, guards_before), was_held = session.list_changes(), session.held
     try:
         session.replace(changes, guards=guards)
         yield session

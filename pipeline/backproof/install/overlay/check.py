@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import os
+from itertools import accumulate
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
-from backproof.core.errors import HostError, NeedsReview
+from backproof.core.errors import NeedsReview
 from backproof.core.plural import format_count, is_or_are
 from backproof.install.overlay import journal as written
 from backproof.install.overlay.journal import FOLDER, NOT_A_FILE, Change, GuardFile, Journal, JournalEntry, MovedCache
 from backproof.rundir.ledger import now, sha256_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
 
 def plan_changes(site: Path, changes: Sequence[Change], *, owner: str, guards: Sequence[str]) -> Journal:
@@ -56,7 +57,7 @@ def _explain_refusal(site: Path, change: Change) -> str:
     pure = PurePosixPath(change.path)
     if pure.is_absolute() or ".." in pure.parts or pure.parts[:1] == (FOLDER,) or not pure.parts:
         return "not a path inside site-packages"
-    if link := next((part for part in _walk_down(site, pure) if part.is_symlink()), None):
+    if link := next(filter(Path.is_symlink, accumulate(pure.parts, Path.__truediv__, initial=site)), None):
         return f"{link.relative_to(site)} is a symbolic link: what it points at is shared with others"
     return _explain_difference(written.hash_file(site / pure), change)
 
@@ -73,13 +74,6 @@ def _explain_difference(actual: str | None, change: Change) -> str:
     return f"SHA-256 {actual[:12]}, the release has {change.before[:12]}" if change.before else "is not of the release"
 
 
-def _walk_down(site: Path, pure: PurePosixPath) -> Iterator[Path]:
-    path = site
-    for part in pure.parts:
-        path /= part
-        yield path
-
-
 def _describe_cache(site: Path, path: Path) -> MovedCache:
     return MovedCache(path=path.relative_to(site).as_posix(), sha256=sha256_of(path), mtime_ns=path.stat().st_mtime_ns)
 
@@ -94,10 +88,4 @@ def _list_new_folders(site: Path, changes: Sequence[Change]) -> list[str]:
 
 def _build_guard(site: Path, path: str, after: dict[str, str | None]) -> GuardFile:
     sha256 = written.hash_file(site / path)
-    if sha256 is None or sha256 == NOT_A_FILE:
-        raise HostError(
-            f"{site / path}: cannot be read",
-            why="a later command needs it to notice that the distribution was upgraded or removed",
-            next_step="reinstall the distribution, then run again",
-        )
     return GuardFile(path=path, either=(sha256, after[path]) if path in after else (sha256,))

@@ -62,7 +62,7 @@ class GuardFile(Record):
     """A file of the distribution's own record: with another hash than these, another installation took place."""
 
     path: str
-    either: tuple[Sha256 | None, ...]
+    either: tuple[str | None, ...]
 
 
 class Journal(Record):

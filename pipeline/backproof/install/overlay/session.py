@@ -108,15 +108,14 @@ class OverlaySession:
         if journal is not None:
             yield "removed the folder"
 
-    def list_changes(self) -> tuple[Change, ...]:
-        """Return the changes in place, such that they can be applied again."""
+    def list_changes(self) -> tuple[tuple[Change, ...], tuple[str, ...]]:
+        """Return the changes in place and their guards, such that they can be applied again."""
         journal = written.read_journal(self.site)
+        if journal is None:
+            return (), ()
         with translate_os_errors(self.site):
-            return tuple(_rebuild_change(self.site, entry) for entry in (journal.files if journal else ()))
-
-    def list_guards(self) -> tuple[str, ...]:
-        journal = written.read_journal(self.site)
-        return tuple(guard.path for guard in journal.guards) if journal else ()
+            changes = tuple(_rebuild_change(self.site, entry) for entry in journal.files)
+        return changes, tuple(guard.path for guard in journal.guards)
 
     def hold(self) -> None:
         """Leave the overlay in place when this session is closed, until someone undoes it."""
