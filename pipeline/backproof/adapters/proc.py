@@ -60,17 +60,10 @@ def format_command(argv: Sequence[str]) -> str:
     return redact(shlex.join(argv))
 
 
-def build_environment(
-    extra: Mapping[str, str | None] | None = None, *, base: Mapping[str, str] | None = None
-) -> dict[str, str]:
+def build_environment(extra: Mapping[str, str | None] | None = None) -> dict[str, str]:
     """Return a new environment: that of this process plus `extra`, where a None value removes the name."""
-    result = dict(os.environ if base is None else base)
-    for name, value in (extra or {}).items():
-        if value is None:
-            result.pop(name, None)
-        else:
-            result[name] = value
-    return result
+    merged: dict[str, str | None] = {**os.environ, **(extra or {})}
+    return {name: value for name, value in merged.items() if value is not None}
 
 
 def run_process(

@@ -28,12 +28,11 @@ def read_log(store: Store, *revs: str, paths: Sequence[str] = (), options: Seque
     done = checked(store.run_git(*command), "history cannot be read")
     tokens = done.stdout.decode("utf-8", "replace").split("\0")
     rows = zip(*(tokens[at :: len(_FIELDS)] for at in range(len(_FIELDS))), strict=False)
-    return [_parse_commit(row) for row in rows if row[0].strip()]
-
-
-def _parse_commit(row: tuple[str, ...]) -> CommitInfo:
-    sha, tree, parents, author, message = row
-    return CommitInfo(sha=sha.strip(), tree=tree, parents=tuple(parents.split()), message=message, author=author)
+    return [
+        CommitInfo(sha=sha.strip(), tree=tree, parents=tuple(parents.split()), author=author, message=message)
+        for sha, tree, parents, author, message in rows
+        if sha.strip()
+    ]
 
 
 def find_merge_base(store: Store, first: str, second: str) -> str | None:
