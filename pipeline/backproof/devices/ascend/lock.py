@@ -15,11 +15,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
 
-def lock_folder() -> Path:
-    """Return the folder that all users of the host share. A container with its own /tmp is for `health.find_holders`."""
-    return Path(tempfile.gettempdir()) / "backproof-npu"
-
-
 @contextmanager
 def hold_chips(devices: Iterable[int], *, folder: Path | None = None) -> Iterator[None]:
     """Hold these chips; the kernel lets go when the process ends, however it ends.
@@ -27,7 +22,8 @@ def hold_chips(devices: Iterable[int], *, folder: Path | None = None) -> Iterato
     Raises:
         DeviceError: another run holds one of them.
     """
-    folder = folder or lock_folder()
+    # All users of the host share it; a container with its own /tmp is for `health.find_holders`.
+    folder = folder or Path(tempfile.gettempdir()) / "backproof-npu"
     folder.mkdir(parents=True, exist_ok=True)
     with ExitStack() as stack:
         for device in sorted(set(devices)):
