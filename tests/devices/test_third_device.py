@@ -15,7 +15,7 @@ from backproof.cli import cli
 from backproof.core.errors import PlanError
 from backproof.core.level import Level
 from backproof.devices import DEVICES
-from backproof.devices.protocol import DeviceWords, ProcessSetup
+from backproof.devices.protocol import DeviceTraits, DeviceWords, ProcessSetup
 from backproof.kit.loader import load_plan
 from backproof.records.proof import DeviceInventory
 from click.testing import CliRunner, Result
@@ -50,12 +50,7 @@ class StandIn:
     LEVEL: Level
     WORDS: DeviceWords
     LIMITS: tuple[str, ...]
-    HOSTED_RUNNER: tuple[str, ...] = ()
-    SESSION: str = "plain"
-    PARALLEL: int = 1
-    FORKS: bool = False
-    OPERATOR_MODELS: bool = False
-    PACKAGES: tuple[str, ...] = ()
+    TRAITS: DeviceTraits
     inventory: DeviceInventory | None = None
     spoiled: str = ""
 
@@ -104,7 +99,7 @@ LOOPBACK = StandIn(
         expected_in="[check.expect.loopback]",
     ),
     LIMITS=("A loopback shows nothing of a wire.",),
-    HOSTED_RUNNER=("ubuntu-24.04",),
+    TRAITS=DeviceTraits(hosted_runner=("ubuntu-24.04",)),
 )
 ACCELERATOR = StandIn(
     NAME="accelerator",
@@ -115,6 +110,7 @@ ACCELERATOR = StandIn(
         expected_in="[check.expect.accelerator]",
     ),
     LIMITS=("An accelerator reports a fault late.",),
+    TRAITS=DeviceTraits(),
     inventory=DeviceInventory.model_validate(
         {"device": "accelerator", **HOST, "driver": "driver 1.2", "runtime": "runtime 3.4"}
     ),

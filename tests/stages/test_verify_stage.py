@@ -33,6 +33,7 @@ from backproof.stages import verify as stage
 from backproof.verdict.claims.reached import LineReach, ReachRecord
 from contexts import context_of
 from installed_kit import NEW, PLAN, Prepared, prepare
+from kits import PROOF
 from target_env import CONV, FILES, FIXED, install, make
 
 if TYPE_CHECKING:
@@ -401,7 +402,10 @@ def _bare(tmp_path: Path, **verify: Any) -> Context:
     """A run that has nothing yet but its plan."""
     kit = tmp_path / "kit"
     loaded = plan.Plan.model_validate(
-        tomllib.loads(PLAN.format(commit="1" * 40, mode="overlay", verify="")), context=DEVICES
+        tomllib.loads(
+            PLAN.format(commit="1" * 40, mode="overlay", verify="", proof=PROOF.format(file="test_works.py"))
+        ),
+        context=DEVICES,
     )
     settings = Settings(kit=str(kit), repo="r", branch="b", python="/target/python", device="cpu")
     loaded = loaded.model_copy(update={"verify": plan.Verify.model_validate(verify)})

@@ -10,6 +10,7 @@ from backproof.records.proof import Settings
 from backproof.rundir.ledger import Ledger
 from backproof.stages import fixup, pick
 from contexts import context_of
+from kits import PROOF
 from target_env import CONV, FILES, FIXED, Target, install, make
 
 if TYPE_CHECKING:
@@ -33,20 +34,7 @@ mode = "{mode}"
 root = "src"
 [verify]
 {verify}
-[emulator]
-operators = "operators.py"
-[[emulator.model]]
-id = "plain"
-model = "plain"
-meaning = "as it is"
-[[check]]
-id = "works"
-file = "test_works.py"
-claim = "it works"
-[check.expect.plain]
-base = "fail"
-pick = "pass"
-fixed = "pass"
+{proof}
 """
 BACKEND = """
 import base64, hashlib, pathlib, zipfile
@@ -105,7 +93,9 @@ def prepare(
     (kit / "test_works.py").write_text(
         "def test_works():\n    import demo.ops.conv\n    assert demo.ops.conv.answer() == 42\n"
     )
-    (kit / "plan.toml").write_text(PLAN.format(commit=fix, mode=mode, verify=verify))
+    (kit / "plan.toml").write_text(
+        PLAN.format(commit=fix, mode=mode, verify=verify, proof=PROOF.format(file="test_works.py"))
+    )
     ctx = context(tmp_path, upstream, made)
     pick.run(ctx)
     fixup.run(ctx)

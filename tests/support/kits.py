@@ -22,6 +22,11 @@ drop = ["/notes/"]
 name = "release"
 [install]
 distribution = "project"
+{proof}
+{more}
+"""
+# One check, red on base alone, under one operator model.
+PROOF = """
 [emulator]
 operators = "operators.py"
 [[emulator.model]]
@@ -30,13 +35,12 @@ model = "plain"
 meaning = "as it is"
 [[check]]
 id = "works"
-file = "checks/test_works.py"
+file = "{file}"
 claim = "it works"
 [check.expect.plain]
 base = "fail"
 pick = "pass"
 fixed = "pass"
-{more}
 """
 
 
@@ -46,5 +50,7 @@ def write_kit(folder: Path, commits: list[str], *, pick: str = "", more: str = "
     (folder / "checks" / "test_works.py").write_text("def test_works():\n    assert True\n")
     (folder / "operators.py").write_text("MODULES = {}\n")
     names = ", ".join(f'"{each[:12]}"' for each in commits)
-    (folder / "plan.toml").write_text(PLAN.format(commits=names, pick=pick, more=more))
+    (folder / "plan.toml").write_text(
+        PLAN.format(commits=names, pick=pick, proof=PROOF.format(file="checks/test_works.py"), more=more)
+    )
     return folder

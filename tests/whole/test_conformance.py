@@ -45,7 +45,7 @@ def test_the_report_comes_last_in_every_run_and_needs_nothing() -> None:
 def test_a_device_says_what_it_is(name: str) -> None:
     device: Device = get_device(name)
     assert name == device.NAME
-    assert device.PARALLEL >= 1
+    assert device.TRAITS.parallel >= 1
     assert device.LEVEL in {Level.EMULATED, Level.DEVICE}
 
 

@@ -137,7 +137,7 @@ def _build_request(environment: CheckEnvironment, request: _Request) -> dict[str
         "nonce": request.nonce,
         "arm": environment.arm.value,
         "device": environment.device.NAME,
-        "session": environment.device.SESSION,
+        "session": environment.device.TRAITS.session,
         "check": {"id": job.check.id, "file": file, "select": job.check.select},
         "operators": job.operators,
         "files": list(environment.files),

@@ -10,8 +10,8 @@ import platform
 from typing import TYPE_CHECKING
 
 from backproof.core.level import Level
-from backproof.devices import no_hardware
-from backproof.devices.protocol import DeviceWords
+from backproof.devices import no_hardware, no_models
+from backproof.devices.protocol import DeviceTraits, DeviceWords
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -31,17 +31,13 @@ LIMITS: tuple[str, ...] = (
         "of memory that was never written is seen only where it changes what a check compares."
     ),
 )
-SESSION = "plain"
-PARALLEL = 1
-# What checks are forked from has imported torch and set Triton's mode: here the target must be as its users have it.
-FORKS = False
-OPERATOR_MODELS = False
-PACKAGES: tuple[str, ...] = ()
-# It needs an interpreter with the release under test, which a runner of GitHub's has not.
-HOSTED_RUNNER: tuple[str, ...] = ()
+# No forks: what checks are forked from has imported torch and set Triton's mode, and here the target must be as its users
+# have it. No hosted runner: it needs an interpreter with the release under test, which a runner of GitHub's has not.
+TRAITS = DeviceTraits()
 
 
 open_session = no_hardware.open_session
+request = no_models.request
 
 
 def describe(python: Path) -> dict[str, str]:
@@ -57,7 +53,3 @@ def describe(python: Path) -> dict[str, str]:
 def models(plan: Plan) -> tuple[str, ...]:
     del plan
     return (NAME,)
-
-
-def request(kit: Path, plan: Plan, model: str) -> None:
-    del kit, plan, model

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from backproof.core.level import Level
 from backproof.devices import no_hardware
-from backproof.devices.protocol import DeviceWords
+from backproof.devices.protocol import DeviceTraits, DeviceWords
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -15,6 +15,14 @@ if TYPE_CHECKING:
     from backproof.kit.plan import Plan
 
 NAME = "emulator"
+TRAITS = DeviceTraits(
+    session="emulated",
+    parallel=min(4, os.cpu_count() or 1),
+    forks=True,
+    operator_models=True,
+    packages=("torch==2.13.0", "numpy==2.4.6"),
+    hosted_runner=("ubuntu-24.04",),
+)
 LEVEL = Level.EMULATED
 WORDS = DeviceWords(
     level={"en": "emulated", "zh": "已仿真"},
@@ -32,12 +40,6 @@ LIMITS: tuple[str, ...] = (
     "Bounds are those of the view that was handed over; gaps inside a strided view are left to the check's comparison.",
     "Poison is a bit pattern: after arithmetic it is an ordinary NaN, and one-byte types have no pattern at all.",
 )
-SESSION = "emulated"
-PARALLEL = min(4, os.cpu_count() or 1)
-FORKS = True
-OPERATOR_MODELS = True
-PACKAGES: tuple[str, ...] = ("torch==2.13.0", "numpy==2.4.6")
-HOSTED_RUNNER: tuple[str, ...] = ("ubuntu-24.04",)
 
 
 open_session = no_hardware.open_session

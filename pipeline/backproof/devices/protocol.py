@@ -32,6 +32,28 @@ class DeviceWords:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class DeviceTraits:
+    """How checks run on a device, and what they need there.
+
+    Args:
+        session: the module of `target/backproof_target/sessions` that prepares the target's interpreter.
+        parallel: the number of check processes that may run at once.
+        forks: True where checks may be forked from a process that has imported torch; no device's runtime survives that.
+            The session prepares no process that is forked.
+        operator_models: True where a check runs once under each operator model of the kit.
+        packages: exactly pinned, what the target of a new kit needs for checks to run here.
+        hosted_runner: labels of GitHub's own runner that has the device; none where only self-hosted runners have it.
+    """
+
+    session: str = "plain"
+    parallel: int = 1
+    forks: bool = False
+    operator_models: bool = False
+    packages: tuple[str, ...] = ()
+    hosted_runner: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class ProcessSetup:
     """What one process on a device gets of its own: environment variables, and the folder of its device logs."""
 
@@ -75,25 +97,14 @@ class Device(Protocol):
             of the results.
         WORDS: what it is called.
         LIMITS: what checks cannot show here, one sentence each; every report has them.
-        SESSION: the module of `target/backproof_target/sessions` that prepares the target's interpreter.
-        PARALLEL: the number of check processes that may run at once.
-        FORKS: True where checks may be forked from a process that has imported torch; no device's runtime survives that.
-            The session prepares no process that is forked.
-        OPERATOR_MODELS: True where a check runs once under each operator model of the kit.
-        PACKAGES: exactly pinned, what the target of a new kit needs for checks to run here.
-        HOSTED_RUNNER: labels of GitHub's own runner that has the device; none where only self-hosted runners have it.
+        TRAITS: how checks run here.
     """
 
     NAME: str
     LEVEL: Level
     WORDS: DeviceWords
     LIMITS: tuple[str, ...]
-    SESSION: str
-    PARALLEL: int
-    FORKS: bool
-    OPERATOR_MODELS: bool
-    PACKAGES: tuple[str, ...]
-    HOSTED_RUNNER: tuple[str, ...]
+    TRAITS: DeviceTraits
 
     def describe(self, python: Path) -> dict[str, str]:
         """Return facts of the device for the report.

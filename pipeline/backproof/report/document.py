@@ -93,7 +93,7 @@ class DocumentView(RunView):
         """The operator models of the kit, where the checks ran under them."""
         checks, emulator = self.loaded.validate, self.plan.emulator
         device = DEVICES.get(checks.device) if checks else None
-        return emulator.model if emulator and device and device.OPERATOR_MODELS else ()
+        return emulator.model if emulator and device and device.TRAITS.operator_models else ()
 
     @property
     def reconstructed(self) -> tuple[PickedCommit, ...]:

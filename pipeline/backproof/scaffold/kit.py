@@ -68,7 +68,7 @@ def write_kit(facts: Facts, folder: Path, choices: Choices) -> Scaffold:
             next_step="name the original pull request instead",
         )
     texts = {PLAN_FILE: build_plan_text(facts, choices), facts.check_file: build_check_text(facts)}
-    if DEVICES[choices.device].OPERATOR_MODELS:
+    if DEVICES[choices.device].TRAITS.operator_models:
         texts[OPERATORS] = _OPERATORS
     for name, text in texts.items():
         write_atomic(folder / name, text.encode("utf-8", "backslashreplace"))
@@ -82,7 +82,7 @@ def _list_gaps(facts: Facts, choices: Choices) -> Iterator[tuple[str, str]]:
         yield "branch", "the release branches that want it"
     if not (facts.release.distribution or choices.distribution or facts.repo):
         yield "install.distribution", "its name on the package index"
-    if DEVICES[choices.device].OPERATOR_MODELS:
+    if DEVICES[choices.device].TRAITS.operator_models:
         yield "emulator.model.0.meaning", "the behaviour of this model of the operators, in one sentence"
     yield "check.0.claim", "the claim that the check shows, in one sentence for the comment"
     expect = f"check.0.expect.{name_expectation(choices)}"

@@ -21,7 +21,7 @@ MODEL: Final = "plain"
 
 def name_expectation(choices: Choices) -> str:
     """Return the table of what the arms must show: the operator model's, or the device's own."""
-    return MODEL if DEVICES[choices.device].OPERATOR_MODELS else choices.device
+    return MODEL if DEVICES[choices.device].TRAITS.operator_models else choices.device
 
 
 def build_plan_text(facts: Facts, choices: Choices) -> str:
@@ -107,7 +107,7 @@ def _build_root(facts: Facts) -> list[str]:
 
 
 def _build_emulator(choices: Choices) -> list[list[str]]:
-    if not DEVICES[choices.device].OPERATOR_MODELS:
+    if not DEVICES[choices.device].TRAITS.operator_models:
         return []
     model = [
         f"id = {quote_toml(MODEL)}",

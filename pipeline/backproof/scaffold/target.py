@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 _ALWAYS: Final = {"setuptools", "wheel"}
 _BUILD: Final = ("setuptools==84.2.1", "setuptools-scm==10.3.4", "wheel==0.48.0")
-PINS: Final = (*(pin for device in DEVICES.values() for pin in device.PACKAGES), *_BUILD)
+PINS: Final = (*(pin for device in DEVICES.values() for pin in device.TRAITS.packages), *_BUILD)
 """Those of the existing kits: a package fetched for one serves the others."""
 _LISTED = 12
 
@@ -23,7 +23,7 @@ def build_target(facts: Facts, choices: Choices) -> list[list[str]]:
     if not choices.release:
         return []
     build = [pin for pin in _BUILD if _name_of(pin) in _ALWAYS | {*facts.release.build}]
-    packages = ", ".join(map(quote_toml, (*DEVICES[choices.device].PACKAGES, *build)))
+    packages = ", ".join(map(quote_toml, (*DEVICES[choices.device].TRAITS.packages, *build)))
     section = ["[target]", f"requirement = {quote_toml(choices.release)}", f"packages = [{packages}]"]
     return [[*_list_unpinned(facts), *section]]
 

@@ -140,8 +140,8 @@ def _run_checks(
         )
         for subject in subjects
     ]
-    if device.FORKS:
-        return run_batch(environment, jobs, parallel=device.PARALLEL)
+    if device.TRAITS.forks:
+        return run_batch(environment, jobs, parallel=device.TRAITS.parallel)
     return [_run_alone(environment, job, session) for job in jobs]
 
 

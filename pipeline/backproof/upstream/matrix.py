@@ -62,7 +62,7 @@ def make_matrix(plan: Plan, repo: str, *, devices: tuple[str, ...] = (), labels:
             branch=branch.name,
             sha=source.resolve_branch(branch.name),
             device=name,
-            labels=device.HOSTED_RUNNER or labels or ("self-hosted", name),
+            labels=device.TRAITS.hosted_runner or labels or ("self-hosted", name),
         )
         for branch in plan.branch
         for name, device in chosen.items()

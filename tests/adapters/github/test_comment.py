@@ -60,27 +60,26 @@ def test_another_device_has_its_own_comment(hub: StandIn, client: GitHubClient) 
     assert len(hub.world.bodies(7)) == 2
 
 
-def test_our_comment_is_found_behind_many_pages(hub: StandIn, client: GitHubClient) -> None:
-    for index in range(45):
+def post_among_others(hub: StandIn, client: GitHubClient, *, before: int, after: int) -> None:
+    """Post between other people's comments; the list is then read in pages of ten, the end of one shown again by the next."""
+    for index in range(before):
         hub.world.comment(7, "ann", f"comment {index}")
     post(client, draft("one"))
-    for index in range(45):
+    for index in range(after):
         hub.world.comment(7, "ann", f"later {index}")
     hub.page = 10
     hub.fault("twice", "PAGE", "/comments", times=99)
+
+
+def test_our_comment_is_found_behind_many_pages(hub: StandIn, client: GitHubClient) -> None:
+    post_among_others(hub, client, before=45, after=45)
     assert post(client, draft("two")) == "updated"
     assert len(hub.world.bodies(7)) == 91
 
 
 def test_a_comment_that_two_pages_show_is_one(hub: StandIn, client: GitHubClient) -> None:
     """While others write, the last of one page is the first of the next: ours must not be taken for its own twin."""
-    for index in range(9):
-        hub.world.comment(7, "ann", f"comment {index}")
-    post(client, draft("one"))
-    for index in range(5):
-        hub.world.comment(7, "ann", f"later {index}")
-    hub.page = 10
-    hub.fault("twice", "PAGE", "/comments", times=99)
+    post_among_others(hub, client, before=9, after=5)
     assert post(client, draft("two")) == "updated"
     assert hub.made("DELETE") == []
     assert len(hub.world.bodies(7)) == 15

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from backproof.core.level import Level
-from backproof.devices import no_hardware
-from backproof.devices.protocol import DeviceWords
+from backproof.devices import no_hardware, no_models
+from backproof.devices.protocol import DeviceTraits, DeviceWords
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -21,14 +21,10 @@ WORDS = DeviceWords(
     expected_in="[check.expect.turntable]",
 )
 LIMITS: tuple[str, ...] = ("A turntable shows nothing of what stands still.",)
-SESSION = "plain"
-PARALLEL = 1
-FORKS = False
-OPERATOR_MODELS = False
-PACKAGES: tuple[str, ...] = ()
-HOSTED_RUNNER: tuple[str, ...] = ()
+TRAITS = DeviceTraits()
 
 open_session = no_hardware.open_session
+request = no_models.request
 
 
 def describe(python: Path) -> dict[str, str]:
@@ -39,7 +35,3 @@ def describe(python: Path) -> dict[str, str]:
 def models(plan: Plan) -> tuple[str, ...]:
     del plan
     return (NAME,)
-
-
-def request(kit: Path, plan: Plan, model: str) -> None:
-    del kit, plan, model

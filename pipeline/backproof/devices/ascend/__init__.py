@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from backproof.core.level import Level
-from backproof.devices.protocol import DeviceWords
+from backproof.devices import no_models
+from backproof.devices.protocol import DeviceTraits, DeviceWords
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -24,12 +25,10 @@ LIMITS: tuple[str, ...] = (
     "On a device uninitialised memory is whatever was there: that a row was never written can be missed.",
     "A fault is reported at a synchronisation: the operator that made it is in the device's log, not in this result.",
 )
-SESSION = "npu"
-PARALLEL = 1
-FORKS = False
-OPERATOR_MODELS = False
-PACKAGES: tuple[str, ...] = ()
-HOSTED_RUNNER: tuple[str, ...] = ()
+TRAITS = DeviceTraits(session="npu")
+
+
+request = no_models.request
 
 
 def describe(python: Path) -> dict[str, str]:
@@ -41,10 +40,6 @@ def describe(python: Path) -> dict[str, str]:
 def models(plan: Plan) -> tuple[str, ...]:
     del plan
     return (NAME,)
-
-
-def request(kit: Path, plan: Plan, model: str) -> None:
-    del kit, plan, model
 
 
 def open_session(python: Path, folder: Path, env: Mapping[str, str]) -> AbstractContextManager[Session]:
