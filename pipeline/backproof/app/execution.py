@@ -48,6 +48,7 @@ class Request:
     python: str | None = None
     device: str | None = None
     signoff: bool | None = None
+    wait: float = 0
 
 
 def run_pipeline(request: Request, say: Say, *, first: str = NAMES[0], last: str = NAMES[-1]) -> Run:
@@ -108,7 +109,9 @@ def open_run(request: Request, say: Say, *, hold: bool = False, options: object 
             say(f"run.json was of another version or cut; it is kept as {aside.name} and the run starts afresh")
         overlay.recover_all_sites(say)
         current = ledger.save_run(_read_current(ledger, the_plan, settings))
-        with _open_context(ledger, kit, current, say, loaded_plan=the_plan, hold=hold, options=options) as ctx:
+        with _open_context(
+            ledger, kit, current, say, loaded_plan=the_plan, hold=hold, wait=request.wait, options=options
+        ) as ctx:
             yield ctx
 
 

@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from backproof import __version__
-from backproof.core.errors import BackproofError, Interrupted, NeedsReview, PlanError, explain_os_error
+from backproof.core.errors import BackproofError, BusyError, Interrupted, NeedsReview, PlanError, explain_os_error
 from backproof.core.model import Finding, Outcome, StageRole
 from backproof.records.proof import InstallRecord, Run, StageResult
 from backproof.rundir import loaded_run
@@ -23,6 +23,10 @@ if TYPE_CHECKING:
     from backproof.core.model import Evidence
     from backproof.rundir.context import Context, Stage
     from backproof.rundir.registry import Registry
+
+
+_PAUSE = 2.0
+"""Seconds between two tries for what another run has."""
 
 
 def run_stages(ctx: Context, run: Run, stages: Sequence[Stage]) -> Run:
@@ -102,7 +106,22 @@ def _reuse_or_run(ctx: Context, stage: Stage) -> StageResult:
     before = _find_result(ctx.run.earlier, stage.NAME)
     if before and stage.REUSABLE and _can_reuse(ctx, before, digest):
         return before.model_copy(update={"reused": True})
-    return stage.run(ctx).model_copy(update={"digest": digest})
+    return _run_when_free(ctx, stage).model_copy(update={"digest": digest})
+
+
+def _run_when_free(ctx: Context, stage: Stage) -> StageResult:
+    """Run the stage; while another run has what it needs, wait for that one as long as the user allows."""
+    deadline, shown = time.monotonic() + ctx.wait, ""
+    while True:
+        try:
+            return stage.run(ctx)
+        except BusyError as error:
+            left = deadline - time.monotonic()
+            if left <= 0:
+                raise
+            if shown != (shown := f"{error.what}: {error.why}"):
+                ctx.say(f"    waiting for at most {left:.0f} s: {shown}")
+        time.sleep(min(_PAUSE, left))
 
 
 def _can_reuse(ctx: Context, before: StageResult, digest: str) -> bool:

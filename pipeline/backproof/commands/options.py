@@ -33,6 +33,13 @@ def add_run_options(function: Callable[..., Any]) -> Callable[..., Any]:
         click.option("--python", help="The target's interpreter."),
         click.option("--device", help=f"Where checks run: {', '.join(DEVICES)}.", show_default=DEFAULT),
         click.option("--signoff/--no-signoff", default=None, help="Add a Signed-off-by line to each commit."),
+        click.option(
+            "--wait",
+            type=click.FloatRange(min=0),
+            default=0,
+            metavar="SECONDS",
+            help="How long to wait for a target or a device that another run has.",
+        ),
         click.option("--json", "as_json", is_flag=True, help="Print run.json instead of the comment."),
     )
     for option in reversed(options):

@@ -61,7 +61,11 @@ class TargetError(HostError):
 
 
 class DeviceError(HostError):
-    """The device is absent, busy or unhealthy."""
+    """The device is absent or unhealthy."""
+
+
+class BusyError(HostError):
+    """Another run has the target or the device: the same call succeeds when that one has ended."""
 
 
 class GitHubError(HostError):

@@ -38,6 +38,7 @@ class Context:
         run: as it stood when the stage began.
         options: what the command line asked of the stage, an instance of its `Options`; None for its defaults.
         hold: the user asked for the overlay to stay.
+        wait: seconds that a stage waits for a target or a device that another run has.
         effects: closed when the command ends, however it ends: a stage registers there what undoes its changes
             outside the run folder.
     """
@@ -52,6 +53,7 @@ class Context:
     loaded_plan: Plan | None = None
     options: object = None
     hold: bool = False
+    wait: float = 0
     effects: ExitStack = field(default_factory=ExitStack)
     records: dict[type[Record], Record] = field(default_factory=dict)
 

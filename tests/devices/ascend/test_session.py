@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from backproof.core.errors import DeviceError
+from backproof.core.errors import BusyError, HostError
 from backproof.core.model import Arm
 from backproof.devices import DEVICES
 from backproof.devices.ascend import health, inventory, lock, session, table
@@ -26,7 +26,7 @@ PYTHON = Path(sys.executable)
 def test_two_runs_never_have_one_chip(tmp_path: Path) -> None:
     with (
         lock.hold_chips([3, 1], folder=tmp_path),
-        pytest.raises(DeviceError, match="chip 3 is held") as caught,
+        pytest.raises(BusyError, match="chip 3 is held") as caught,
         lock.hold_chips([2, 3], folder=tmp_path),
     ):
         pass
@@ -44,7 +44,7 @@ def test_a_killed_run_lets_go_of_its_chips(tmp_path: Path) -> None:
     with holder:
         assert holder.stdout is not None
         assert holder.stdout.readline() == "held\n"
-        with pytest.raises(DeviceError), lock.hold_chips([0], folder=tmp_path):
+        with pytest.raises(BusyError), lock.hold_chips([0], folder=tmp_path):
             pass
         holder.send_signal(signal.SIGKILL)
         holder.wait(10)
@@ -64,7 +64,7 @@ def test_a_run_does_not_start_on_chips_that_are_not_well_or_not_free(
     fake_host: FakeHost, tmp_path: Path, facts: dict[str, object], what: str
 ) -> None:
     fake_host.set(**facts)
-    with pytest.raises(DeviceError, match=what), session.open_session(PYTHON, tmp_path, {}):
+    with pytest.raises(HostError, match=what), session.open_session(PYTHON, tmp_path, {}):
         pass
 
 

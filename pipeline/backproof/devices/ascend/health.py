@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from backproof.core.errors import DeviceError
+from backproof.core.errors import BusyError, DeviceError
 from backproof.devices.ascend import npu_smi
 
 if TYPE_CHECKING:
@@ -51,7 +51,8 @@ def require_usable(table: Table, chips: Collection[Chip]) -> None:
     """Start only on chips that are well and free.
 
     Raises:
-        DeviceError: naming each chip that is not.
+        DeviceError: naming each chip that is not well.
+        BusyError: naming each chip that is not free.
     """
     if unwell := find_unwell(chips):
         raise DeviceError(
@@ -60,10 +61,10 @@ def require_usable(table: Table, chips: Collection[Chip]) -> None:
             next_step="look at `npu-smi info -t health`, reset the card, or leave it out with ASCEND_RT_VISIBLE_DEVICES",
         )
     if holders := find_holders(table, chips):
-        raise DeviceError(
+        raise BusyError(
             "the chips are in use",
             why="; ".join(holders[:8]),
-            next_step="wait for those processes, or choose other chips with ASCEND_RT_VISIBLE_DEVICES",
+            next_step="wait for those processes (--wait SECONDS), or choose other chips with ASCEND_RT_VISIBLE_DEVICES",
         )
 
 

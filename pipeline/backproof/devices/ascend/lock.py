@@ -9,7 +9,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from backproof.core.errors import DeviceError
+from backproof.core.errors import BusyError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -20,7 +20,7 @@ def hold_chips(devices: Iterable[int], *, folder: Path | None = None) -> Iterato
     """Hold these chips; the kernel lets go when the process ends, however it ends.
 
     Raises:
-        DeviceError: another run holds one of them.
+        BusyError: another run holds one of them.
     """
     # All users of the host share it; a container with its own /tmp is for `health.find_holders`.
     folder = folder or Path(tempfile.gettempdir()) / "backproof-npu"
@@ -39,10 +39,10 @@ def _hold_chip(path: Path, device: int) -> Iterator[None]:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as error:
             owner = os.pread(handle, 200, 0).decode("utf-8", "replace").strip()
-            raise DeviceError(
+            raise BusyError(
                 f"chip {device} is held by another run",
                 why=f"its lock {path} is held by a live process{f' ({owner})' if owner else ''}",
-                next_step="wait for it, or choose other chips with ASCEND_RT_VISIBLE_DEVICES",
+                next_step="wait for it (--wait SECONDS), or choose other chips with ASCEND_RT_VISIBLE_DEVICES",
             ) from error
         os.ftruncate(handle, 0)
         os.pwrite(handle, f"pid {os.getpid()}\n".encode(), 0)

@@ -6,7 +6,7 @@ import errno
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from backproof.core.errors import HostError, NeedsReview
+from backproof.core.errors import BusyError, HostError, NeedsReview
 from backproof.core.plural import format_count
 from backproof.install.overlay.journal import FOLDER, Journal, format_undo_command
 
@@ -37,12 +37,12 @@ def translate_os_errors(site: Path) -> Iterator[None]:
         ) from error
 
 
-def build_taken_error(site: Path, journal: Journal | None) -> HostError:
+def build_taken_error(site: Path, journal: Journal | None) -> BusyError:
     owner = f"the run {journal.owner} (process {journal.pid})" if journal else "a live process"
-    return HostError(
+    return BusyError(
         f"{site}: another run works on this environment",
         why=f"{owner} holds its lock",
-        next_step="wait for it to end, or use another environment",
+        next_step="wait for it to end (--wait SECONDS), or use another environment",
     )
 
 
