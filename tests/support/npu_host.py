@@ -25,15 +25,21 @@ class FakeHost:
         self.state.write_text(json.dumps(facts), encoding="utf-8")
 
 
+def write_program(folder: Path) -> Path:
+    """Put the stand-in into a folder for PATH."""
+    program = folder / "npu-smi"
+    folder.mkdir()
+    # This interpreter by its path: what `python3` on PATH starts can take half a second, and each test asks a few times.
+    program.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -S -E {shlex.quote(str(STAND_IN))} "$@"\n')
+    program.chmod(0o755)
+    return program
+
+
 @pytest.fixture
 def fake_host(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FakeHost:
     host = FakeHost(tmp_path / "npu-smi.json")
     host.set()
-    program = tmp_path / "bin" / "npu-smi"
-    program.parent.mkdir()
-    # This interpreter by its path: what `python3` on PATH starts can take half a second, and each test asks a few times.
-    program.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -S -E {shlex.quote(str(STAND_IN))} "$@"\n')
-    program.chmod(0o755)
+    program = write_program(tmp_path / "bin")
     monkeypatch.setenv("NPU_SMI_STATE", str(host.state))
     monkeypatch.setenv("PATH", f"{program.parent}{os.pathsep}{os.environ['PATH']}")
     # Locks of chips lie in the temporary folder: two test runs on one machine must not share it, nor their processes.

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from backproof.core.errors import PlanError
 from backproof.core.model import Arm, Outcome
 from backproof.devices import DEVICES
 from backproof.kit.loader import load_plan
+from backproof.kit.plan import Runner
 from backproof.records.merged import Merged
 from backproof.report import render
 from backproof.stages import REGISTRY
@@ -20,6 +21,9 @@ from stories import Folder, case, level_2_cases, proved
 
 from tests.upstream.test_publish import _kit_at
 
+if TYPE_CHECKING:
+    from repositories import Repository
+
 ON_DEVICE = '\n[check.expect.ascend]\nbase = "fail"\npick = "pass"\nfixed = "pass"\n\n[[branch]]\nname = "stable/2"\n'
 
 
@@ -28,7 +32,7 @@ def test_branches_by_devices_with_tips(upstream: Any, tmp_path: Path) -> None:
     upstream.git("branch", "release")
     upstream.git("branch", "stable/2")
     kit = load_plan(write_kit(tmp_path / "kit", [tip], more=ON_DEVICE), DEVICES)
-    found = matrix.make_matrix(kit, str(upstream.folder), labels=("self-hosted", "a3"))
+    found = matrix.make_matrix(kit, str(upstream.folder), default=Runner(labels=("self-hosted", "a3")))
     assert {(each.name, each.labels) for each in found.include} == {
         ("release-emulator", ("ubuntu-24.04",)),
         ("stable-2-emulator", ("ubuntu-24.04",)),
@@ -105,3 +109,45 @@ def test_hostile_words_of_a_shard_stay_words(tmp_path: Path, kit: Path) -> None:
     assert "<img>" not in text
     assert "@ann" not in text
     assert "\n::" not in text
+
+
+PLACES = """
+[branch.runner.ascend]
+python = "/opt/stable/bin/python"
+container = "quay.io/example/cann:stable"
+labels = ["a3-1"]
+"""
+
+
+def test_a_branch_says_where_it_runs_and_the_workflow_what_it_leaves_open(upstream: Repository, tmp_path: Path) -> None:
+    upstream.git("branch", "release")
+    upstream.git("branch", "stable/2")
+    kit = load_plan(write_kit(tmp_path / "kit", [upstream.git("rev-parse", "HEAD")], more=ON_DEVICE + PLACES), DEVICES)
+    default = Runner(labels=("a3",), python="/opt/python", environment="login")
+    cells = {
+        cell.name: (cell.python, cell.container, cell.labels, cell.environment)
+        for cell in matrix.make_matrix(kit, str(upstream.folder), default=default).include
+    }
+    assert cells == {
+        "release-emulator": ("", "", ("ubuntu-24.04",), ""),
+        "stable-2-emulator": ("", "", ("ubuntu-24.04",), ""),
+        "release-ascend": ("/opt/python", "", ("a3",), "login"),
+        "stable-2-ascend": ("/opt/stable/bin/python", "quay.io/example/cann:stable", ("a3-1",), "login"),
+    }
+
+
+def test_one_branch_alone(upstream: Repository, tmp_path: Path) -> None:
+    upstream.git("branch", "release")
+    upstream.git("branch", "stable/2")
+    kit = load_plan(write_kit(tmp_path / "kit", [upstream.git("rev-parse", "HEAD")], more=ON_DEVICE), DEVICES)
+    cells = matrix.make_matrix(kit, str(upstream.folder), branches=("stable/2",)).include
+    assert {cell.branch for cell in cells} == {"stable/2"}
+    with pytest.raises(PlanError, match="stable/3: no branch of small") as caught:
+        matrix.make_matrix(kit, str(upstream.folder), branches=("stable/3",))
+    assert "did you mean 'stable/2'?" in caught.value.why
+
+
+def test_a_runner_for_a_device_that_is_not_there_is_refused(tmp_path: Path) -> None:
+    kit = write_kit(tmp_path / "kit", ["a" * 40], more=ON_DEVICE + PLACES.replace("runner.ascend", "runner.ascned"))
+    with pytest.raises(PlanError, match=r"branch stable/2: no device 'ascned'; did you mean 'ascend'\?"):
+        load_plan(kit, DEVICES)

@@ -6,6 +6,7 @@ import copy
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -20,6 +21,8 @@ from checkout import ROOT
 
 WORKFLOW, ACTION = ROOT / "workflows/backproof.yml", ROOT / "workflows/action.yml"
 EXPRESSION = re.compile(r"\$\{\{\s*(.+?)\s*\}\}")
+OPTIONAL = ("container", "environment", "tool", "index-url", "trusted-host", "wheelhouse", "cache")
+"""Inputs that are empty where nobody sets them."""
 HOSTILE = "x'\"; touch pwned; $(touch pwned) `touch pwned` && ::set-output name=a::b * ?"
 
 
@@ -57,15 +60,25 @@ class Runner:
         tool.write_text(
             f"#!{sys.executable}\nimport json, os, sys\n"
             "open(os.environ['CALLS'], 'a').write(json.dumps(sys.argv[1:]) + '\\n')\n"
+            "open(os.environ['CALLS'] + '.env', 'w').write(json.dumps(dict(os.environ)))\n"
             f"print('::error::from a target')\nsys.exit({self.code})\n"
         )
         tool.chmod(0o755)
         return {
             "PATH": os.environ["PATH"],
+            "HOME": os.environ["HOME"],
             "RUNNER_TEMP": str(self.root),
+            "RUNNER_TOOL_CACHE": str(self.root / "tool cache"),
+            "GITHUB_ACTION_PATH": str(ROOT / "workflows"),
             "GITHUB_OUTPUT": str(self.root / "output"),
             "CALLS": str(self.root / "calls"),
         }
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """The variables of the last call."""
+        found: dict[str, str] = json.loads((self.root / "calls.env").read_text())
+        return found
 
     @property
     def calls(self) -> list[list[str]]:
@@ -87,6 +100,8 @@ def values(root: Path, inputs: dict[str, str]) -> dict[str, str]:
         "out": "",
         "language": "zh",
         "publish": "true",
+        **dict.fromkeys(OPTIONAL, ""),
+        "wait": "60",
         **inputs,
     }
     return {
@@ -94,7 +109,6 @@ def values(root: Path, inputs: dict[str, str]) -> dict[str, str]:
         "steps.tool.outputs.backproof": str(root / "bin/backproof"),
         "steps.install.outputs.backproof": str(root / "bin/backproof"),
         "steps.install.outputs.run": str(root / "run folder"),
-        "github.action_path": str(ROOT / "workflows"),
         "secrets.BACKPROOF_TOKEN || github.token": "a-token",
     }
 
@@ -260,9 +274,8 @@ def test_comment(tmp_path: Path, publish: str, code: int) -> None:
     "script", [each for each in scripts() if each.name != "Install Backproof"], ids=lambda each: each.name
 )
 def test_hostile_inputs_stay_words(tmp_path: Path, script: Script) -> None:
-    hostile = dict.fromkeys(
-        ("kit", "repo", "branch", "device", "devices", "labels", "target-python", "language"), HOSTILE
-    )
+    words = ("kit", "repo", "branch", "device", "devices", "labels", "target-python", "language", "container")
+    hostile = dict.fromkeys((*words, "environment"), HOSTILE)
     done, runner = run(script, tmp_path, hostile)
     assert not list(tmp_path.rglob("pwned"))
     assert HOSTILE not in done.stdout
@@ -270,27 +283,121 @@ def test_hostile_inputs_stay_words(tmp_path: Path, script: Script) -> None:
         assert [each for each in call if "pwned" in each] == [each for each in call if each == HOSTILE]
 
 
+INSTALL = named("Install Backproof")
+MAKES_A_PYTHON = 'if [ "$2" = venv ]; then mkdir -p "${!#}/bin"; cp "$0" "${!#}/bin/python"; fi\n'
+
+
+def a_python(folder: Path, more: str = MAKES_A_PYTHON) -> str:
+    """A stand-in for an interpreter with pip: it writes down what it was called with, then does `more`."""
+    fake = folder / "python"
+    fake.write_text(f'#!/bin/bash\nprintf \'%s\\n\' "$*" >> "$RUNNER_TEMP/python-calls"\n{more}')
+    fake.chmod(0o755)
+    return str(fake)
+
+
+def pip_calls(root: Path) -> list[str]:
+    path = root / "python-calls"
+    return [line for line in path.read_text().splitlines() if line.startswith("-m pip")] if path.exists() else []
+
+
 def test_install_in_an_environment_of_its_own(tmp_path: Path) -> None:
     """With a stand-in for pip's download; the real installation is what the wheel's test is for."""
-    fake = tmp_path / "python"
-    fake.write_text(
-        '#!/bin/bash\nprintf \'%s\\n\' "$*" >> "$RUNNER_TEMP/python-calls"\n'
-        'if [ "$2" = venv ]; then mkdir -p "$3/bin"; cp "$0" "$3/bin/python"; fi\n'
-    )
-    fake.chmod(0o755)
-    done, _ = run(named("Install Backproof"), tmp_path, {"tool-python": str(fake), "out": "my run"})
+    done, _ = run(INSTALL, tmp_path, {"tool-python": a_python(tmp_path), "out": "my run"})
     assert done.returncode == 0, done.stderr
     assert (tmp_path / "output").read_text() == f"backproof={tmp_path}/backproof/bin/backproof\nrun=my run\n"
-    assert (
-        f"pip install --quiet --disable-pip-version-check {ROOT}/workflows/.."
-        in (tmp_path / "python-calls").read_text()
-    )
+    assert pip_calls(tmp_path) == [f"-m pip install --quiet --disable-pip-version-check {ROOT}/workflows/.."]
+
+
+@pytest.mark.parametrize(
+    ("inputs", "options"),
+    [
+        (
+            {"index-url": "https://mirror/simple", "trusted-host": "mirror"},
+            "--index-url https://mirror/simple --trusted-host mirror",
+        ),
+        ({"wheelhouse": "/opt/wheels"}, "--no-index --find-links /opt/wheels"),
+    ],
+)
+def test_install_from_where_the_inputs_say(tmp_path: Path, inputs: dict[str, str], options: str) -> None:
+    run(INSTALL, tmp_path, {"tool-python": a_python(tmp_path), **inputs})
+    (call,) = pip_calls(tmp_path)
+    assert f" {options} " in call
+
+
+@pytest.mark.parametrize(
+    ("python", "advice"),
+    [
+        ("exit 1\n", "Python 3.11 or newer"),
+        ('if [ "$2" = venv ]; then exit 1; fi\n', "makes no virtual environment"),
+        (f'{MAKES_A_PYTHON}if [ "$2" = pip ]; then exit 1; fi\n', "name a mirror with index-url"),
+    ],
+    ids=["too old", "without venv", "without a network"],
+)
+def test_install_says_what_the_runner_lacks(tmp_path: Path, python: str, advice: str) -> None:
+    done, _ = run(INSTALL, tmp_path, {"tool-python": a_python(tmp_path, python)})
+    assert done.returncode == 4
+    assert done.stdout.startswith("::error title=Backproof is not installed::")
+    assert advice in done.stdout
+    assert not (tmp_path / "output").exists()
+
+
+def test_an_installed_tool_is_taken_as_it_is(tmp_path: Path) -> None:
+    tool = tmp_path / "bin/backproof"
+    done, runner = run(INSTALL, tmp_path, {"tool": str(tool), "tool-python": "/no/python"})
+    assert done.returncode == 0, done.stderr
+    assert runner.calls == [["--version"]]
+    assert (tmp_path / "output").read_text().startswith(f"backproof={tool}\n")
+
+
+def test_a_tool_that_is_not_there_is_said(tmp_path: Path) -> None:
+    done, _ = run(INSTALL, tmp_path, {"tool": "/no/tool"})
+    assert done.returncode == 4
+    assert "names no backproof command" in done.stdout
+
+
+def test_the_cache_has_it_the_second_time_and_makes_what_is_half_done_again(tmp_path: Path) -> None:
+    inputs = {"tool-python": a_python(tmp_path), "cache": "true"}
+    for _ in range(2):
+        shutil.rmtree(tmp_path / "bin", ignore_errors=True)
+        done, _ = run(INSTALL, tmp_path, inputs)
+        assert done.returncode == 0, done.stderr
+    assert len(pip_calls(tmp_path)) == 1
+    (complete,) = (tmp_path / "tool cache").glob("backproof/*/complete")
+    complete.unlink()
+    shutil.rmtree(tmp_path / "bin")
+    run(INSTALL, tmp_path, inputs)
+    assert len(pip_calls(tmp_path)) == 2
+    assert complete.exists()
 
 
 def test_install_refuses_an_output_with_a_line_end(tmp_path: Path) -> None:
-    fake = tmp_path / "python"
-    fake.write_text('#!/bin/bash\nif [ "$2" = venv ]; then mkdir -p "$3/bin"; cp "$0" "$3/bin/python"; fi\n')
-    fake.chmod(0o755)
-    done, _ = run(named("Install Backproof"), tmp_path, {"tool-python": str(fake), "out": "a\nbackproof=/evil"})
+    done, _ = run(INSTALL, tmp_path, {"tool-python": a_python(tmp_path), "out": "a\nbackproof=/evil"})
     assert done.returncode == 2
     assert not (tmp_path / "output").exists()
+
+
+def test_the_environment_script_is_read_before_the_run(tmp_path: Path) -> None:
+    script = tmp_path / "set env.sh"
+    script.write_text("export DEVICE_IS_SET_UP=yes\n")
+    done, runner = run(named("Run"), tmp_path, {"environment": str(script)}, code=3)
+    assert done.returncode == 3
+    assert runner.calls[0][0] == "run"
+    assert runner.environment["DEVICE_IS_SET_UP"] == "yes"
+
+
+@pytest.mark.parametrize("text", [None, "return 1\n"], ids=["not there", "fails"])
+def test_an_environment_script_that_fails_says_nothing_of_the_backport(tmp_path: Path, text: str | None) -> None:
+    script = tmp_path / "set_env.sh"
+    if text:
+        script.write_text(text)
+    done, runner = run(named("Run"), tmp_path, {"environment": str(script)})
+    assert done.returncode == 4
+    assert runner.calls == []
+
+
+def test_a_login_shell_reads_its_profile(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    (tmp_path / ".bash_profile").write_text("export DEVICE_IS_SET_UP=login\n")
+    done, runner = run(named("Run"), tmp_path, {"environment": "login"}, code=1)
+    assert done.returncode == 1
+    assert runner.environment["DEVICE_IS_SET_UP"] == "login"

@@ -27,17 +27,25 @@ def ci_group() -> None:
 @ci_group.command("matrix")
 @click.argument("kit", type=FOLDER)
 @click.option("--repo", required=True, help="The upstream repository: a path or a URL. It is only read.")
+@click.option("--branch", "branches", multiple=True, help="Only this release branch; may be given again.")
 @click.option("--device", "devices", multiple=True, help="Only this device; may be given again.")
 @click.option("--labels", default="", help="Labels of the self-hosted runners that have the device, with commas.")
-def matrix_command(*, kit: Path, repo: str, devices: tuple[str, ...], labels: str) -> None:
+@click.option("--python", default="", help="The interpreter there that has the release, where the plan names none.")
+@click.option("--container", default="", help="The image of the job there, where the plan names none.")
+@click.option("--environment", default="", help="A script to source there, or `login`, where the plan names none.")
+def matrix_command(
+    *, kit: Path, repo: str, branches: tuple[str, ...], devices: tuple[str, ...], labels: str, **runner: str
+) -> None:
     """Print the matrix of KIT for a workflow: release branches by devices, one line of JSON."""
     from backproof.devices import DEVICES
     from backproof.kit.loader import load_plan
-    from backproof.upstream import matrix as matrices
+    from backproof.kit.plan import Runner
+    from backproof.upstream.matrix import make_matrix
 
-    wanted = tuple(part for one in devices for part in one.replace(",", " ").split())
-    listed = tuple(part.strip() for part in labels.split(",") if part.strip())
-    matrix = matrices.make_matrix(load_plan(kit, DEVICES), repo, devices=wanted, labels=listed).model_dump(mode="json")
+    wanted = [part for name in devices for part in name.replace(",", " ").split()]
+    default = Runner(labels=tuple(part.strip() for part in labels.split(",") if part.strip()), **runner)
+    cells = make_matrix(load_plan(kit, DEVICES), repo, branches=branches, devices=wanted, default=default)
+    matrix = cells.model_dump(mode="json")
     # One line: a workflow takes it as it is.
     print_exact(json.dumps(matrix))
     if actions := actions_job(err=True):

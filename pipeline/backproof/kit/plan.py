@@ -51,10 +51,22 @@ class Fixup(Record):
     reason: str
 
 
+class Runner(Record):
+    """Where the matrix of a workflow runs one release branch on one device."""
+
+    python: str = Field(default="", description="the interpreter there that has the release; '' for the workflow's")
+    container: str = Field(default="", description="the image of the job; '' runs it on the host of the runner")
+    labels: tuple[str, ...] = Field(default=(), description="of the runner, one or several; none for the workflow's")
+    environment: str = Field(
+        default="", description="a script to source first, or 'login' for what a login shell reads; '' for neither"
+    )
+
+
 class Branch(Record):
     """A release branch that wants the backport."""
 
     name: str
+    runner: dict[Identifier, Runner] = Field(default={}, description="by device")
 
 
 class Install(Record):
@@ -170,6 +182,7 @@ class Plan(Record):
         """Refuse names that stand for nothing; the validation's context is the devices, by name."""
         expected = [(check.id, name) for check in self.check for name in sorted(check.expect)]
         offered = {name for device in (info.context or {}).values() for name in device.models(self)}
+        runners = [(branch.name, name) for branch in self.branch for name in sorted(branch.runner)]
         served = [(experiment.id, experiment.serve) for experiment in self.experiment]
         reach = [("", name) for name in self.verify.reach]
         problems = [
@@ -179,6 +192,7 @@ class Plan(Record):
             *_find_repeated("experiment", self.experiment),
             *_find_unknown("verify.reach: no check", reach, {check.id for check in self.check}),
             *_find_unknown("check {}: no operator model or device", expected, offered),
+            *_find_unknown("branch {}: no device", runners, set(info.context or {})),
             *_find_unknown("experiment {}: no serve", served, {serve.id for serve in self.serve}),
         ]
         if problems:
