@@ -118,7 +118,7 @@ def test_a_drifted_file_is_a_persons_decision(prepared: Prepared) -> None:
     assert picture(prepared.target.folder) == before
 
 
-def test_an_editable_installation_is_refused(prepared: Prepared) -> None:
+def test_an_editable_installation_without_its_checkout_is_refused(prepared: Prepared) -> None:
     prepared.target.write("demo-1.0.dist-info/direct_url.json", b'{"url":"file:///src","dir_info":{"editable":true}}')
     with pytest.raises(PlanError, match="editable") as caught:
         stage.run(prepared.ctx)

@@ -76,7 +76,7 @@ def scene(_contract: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator
         "repo": str(job.upstream.folder),
         "devices": "cpu,ascend",
         "labels": LABEL,
-        "target-python": str(a_target(folder / "npu target", NPU | RELEASE).python),
+        "target-python": str(an_editable_target(folder / "npu target", job).python),
         "tool": str(Path(sys.executable).with_name("backproof")),
         "wait": "300",
         "publish": "true",
@@ -97,6 +97,17 @@ def tell_hub(hub: StandIn, job: PlainJob) -> None:
     hub.world.pull(5, head=fix)
     hub.world.commits[fix] = {"message": "fix the answer"}
     hub.world.pull_commits[5] = [fix]
+
+
+def an_editable_target(folder: Path, job: PlainJob) -> Target:
+    """The release as a checkout that the environment refers to, as the images of A3 have it: what setuptools writes."""
+    checkout = folder.with_name("check out")
+    job.upstream.git("clone", "--quiet", "--no-hardlinks", "--branch", "release", ".", str(checkout))
+    target = a_target(folder, NPU)
+    target.write("__editable__.demo-1.0.pth", f"{checkout / 'src'}\n".encode())
+    origin = {"url": checkout.as_uri(), "dir_info": {"editable": True}}
+    target.write("demo-1.0.dist-info/direct_url.json", json.dumps(origin).encode())
+    return target
 
 
 def a_target(folder: Path, files: dict[str, bytes]) -> Target:
@@ -165,6 +176,13 @@ def test_each_cell_leaves_its_run_and_none_its_object_store(scene: Scene) -> Non
     ]
     assert list(scene.artifacts.glob("run-*/run.json"))
     assert not list(scene.artifacts.glob("run-*/store.git/*"))
+
+
+def test_the_editable_target_is_proved_on_a_copy(scene: Scene) -> None:
+    install = json.loads((scene.artifacts / "run-release-ascend/install/install.json").read_text())
+    assert install["editable"]
+    assert not (scene.artifacts / "run-release-ascend/editable").exists(), "the copy is no evidence"
+    assert any("on a copy of the editable installation" in body for body in scene.hub.world.bodies(5))
 
 
 def test_a_target_that_has_another_release_is_not_proved(scene: Scene) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from backproof.core.errors import PlanError
 from backproof.core.model import Arm
-from backproof.install import distribution
+from backproof.install import distribution, editable
 from backproof.install.interpreter import ProbeFacts
 from backproof.records.proof import FixupRecord, InstallRecord, PickRecord
 
@@ -68,10 +68,15 @@ def read_patch(ctx: Context, facts: ProbeFacts | None = None) -> Patch:
     """
     picked = ctx.require_record(PickRecord)
     fixed = ctx.require_record(FixupRecord)
+    is_fresh = facts is not None
     facts = facts or ctx.require_record(ProbeFacts, beside=InstallRecord, file="distribution.json")
-    installed = distribution.read_distribution(facts.distributions[0])
     blobs = _collect_blobs(picked, fixed)
     places = {path: _site_path(ctx.plan.install.root, path) for path in blobs}
+    installed = (
+        editable.open_copy(ctx, facts.distributions[0], tuple(filter(None, places.values())), fresh=is_fresh)
+        if facts.distributions[0].editable
+        else distribution.read_distribution(facts.distributions[0])
+    )
     inside = {
         path: place
         for path, place in places.items()
@@ -109,7 +114,7 @@ def _read_file(store: Store, path: str, place: str, blobs: Mapping[Arm, str | No
 
 
 def require_distribution(ctx: Context, facts: ProbeFacts) -> None:
-    """Check that the distribution is installed, and is not somebody's checkout.
+    """Check that the distribution is installed.
 
     Raises:
         PlanError: it is not; nothing was changed.
@@ -120,12 +125,4 @@ def require_distribution(ctx: Context, facts: ProbeFacts) -> None:
             f"{python}: the distribution {name} is not installed there",
             why=f"no installation record of it is on the path of Python {facts.interpreter.version}",
             next_step=f"name the interpreter of the target with --python, or install the affected release of {name} there",
-        )
-    first = facts.distributions[0]
-    if first.editable:
-        raise PlanError(
-            f"{python}: {name} is an editable installation",
-            why=f"its files are a checkout ({first.origin or first.location}), and a checkout is never changed",
-            next_step=f"install the release itself into an environment of its own (`pip install {name}=={first.version}`), "
-            "and give that with --python",
         )

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from backproof import devices
 from backproof.core.model import Record, StageRole, worst_outcome
 from backproof.core.time_budget import TimeBudget
+from backproof.install import editable
 from backproof.records.experiment import ExperimentsRecord
 from backproof.records.proof import StageResult
 from backproof.rundir import loaded_run
@@ -46,7 +47,7 @@ def inputs(ctx: Context) -> Mapping[str, Any]:
 def run(ctx: Context) -> StageResult:
     options, baseline = ctx.read_options(ExperimentOptions), ctx.plan.baseline
     conduct.prepare_sides(options.experiment, options.serve, baseline.arguments)
-    env = {**baseline.environment, **ctx.plan.verify.service.env}
+    env = {**baseline.environment, **editable.read_service(ctx).env}
     folder = ctx.ledger.stage_folder(f"{NAME}/{options.experiment.id}")
     device = devices.get_device(ctx.settings.device)
     with device.open_session(Path(ctx.settings.python), folder, env) as session:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from backproof.core.errors import PlanError
 from backproof.core.model import Arm, Finding, Outcome, Record, StageRole
 from backproof.core.plural import format_count, is_or_are
-from backproof.install import arms, patch
+from backproof.install import arms, editable, patch
 from backproof.install.interpreter import probe_target
 from backproof.install.overlay import OverlaySession, format_undo_command
 from backproof.records.proof import FixupRecord, InstalledFile, InstallRecord, PickRecord, StageResult
@@ -50,6 +50,9 @@ def _put_overlay(ctx: Context, the_patch: Patch) -> OverlaySession:
     session = OverlaySession.open(the_patch.site, owner=str(ctx.ledger.folder))
     ctx.effects.callback(session.close)
     session.replace(changes, guards=the_patch.guards)
+    if the_patch.facts.distributions[0].editable:
+        modules = {file.module: file.path for file in the_patch.files if file.module}
+        editable.require_first(ctx, modules, the_patch.site)
     if ctx.hold:
         session.hold()
     return session

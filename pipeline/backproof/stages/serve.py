@@ -13,6 +13,7 @@ from backproof import devices
 from backproof.core.errors import PlanError
 from backproof.core.model import Arm, Finding, Record, StageRole
 from backproof.core.time_budget import TimeBudget
+from backproof.install import editable
 from backproof.records.proof import FixupRecord, InstallRecord, PickRecord, StageResult
 from backproof.records.serving import ServeRecord
 from backproof.serving.check import check_serving
@@ -65,7 +66,7 @@ def inputs(ctx: Context) -> Mapping[str, Any]:
 def run(ctx: Context) -> StageResult:
     options = ctx.read_options(ServeOptions)
     device = devices.get_device(ctx.settings.device)
-    env = {**ctx.plan.baseline.environment, **ctx.plan.verify.service.env}
+    env = {**ctx.plan.baseline.environment, **editable.read_service(ctx).env}
     with device.open_session(Path(ctx.settings.python), ctx.ledger.stage_folder(NAME), env) as session:
         testbed = make_testbed(ctx, NAME, session, budget=options.budget.start(), env=env, model=options.model)
         records = [

@@ -10,7 +10,7 @@ from backproof import devices
 from backproof.core.errors import PlanError
 from backproof.core.model import Arm, Finding, Record, StageRole
 from backproof.devices.lent_packages import link_packages
-from backproof.install import arms
+from backproof.install import arms, editable
 from backproof.records.proof import FixupRecord, InstallRecord, PickRecord, StageResult
 from backproof.records.upstream_tests import UpstreamRecord
 from backproof.upstream_tests import compare
@@ -53,7 +53,7 @@ def run(ctx: Context) -> StageResult:
     device = devices.get_device(ctx.settings.device)
     python, folder = Path(ctx.settings.python), ctx.ledger.stage_folder(NAME)
     root = _export_tests(ctx, _require_table(ctx), folder / "root")
-    env = {**ctx.plan.baseline.environment, **ctx.plan.verify.service.env}
+    env = {**ctx.plan.baseline.environment, **editable.read_service(ctx).env}
     with device.open_session(python, folder, env) as session:
         tests = [_run_arm(ctx, session, env, root, arm) for arm in (Arm.BASE, Arm.FIXED)]
         record = UpstreamRecord(

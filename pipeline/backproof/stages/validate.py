@@ -13,7 +13,7 @@ from backproof.core.plain_text import one_line
 from backproof.core.redaction import redact
 from backproof.devices.check_result import CheckResult
 from backproof.devices.check_run import CheckEnvironment, CheckJob, CompletedCheck, run_batch, run_check
-from backproof.install import arms
+from backproof.install import arms, editable
 from backproof.records.proof import (
     INVENTORY_FILE,
     Case,
@@ -67,7 +67,7 @@ def run(ctx: Context) -> StageResult:
     facts = device.describe(python)
     cases: list[Case] = []
     limits = dict.fromkeys(device.LIMITS)
-    with device.open_session(python, ctx.ledger.stage_folder(NAME), ctx.plan.verify.service.env) as session:
+    with device.open_session(python, ctx.ledger.stage_folder(NAME), editable.read_service(ctx).env) as session:
         for arm in Arm:
             with arms.install_arm(ctx, arm) as hashes:
                 for case, said in _run_arm(ctx, device, session, arm, hashes):
@@ -125,7 +125,7 @@ def _run_checks(
     arm = subjects[0].arm
     environment = CheckEnvironment(
         python=Path(ctx.settings.python),
-        env=ctx.plan.verify.service.env,
+        env=editable.read_service(ctx).env,
         kit=ctx.kit,
         device=device,
         arm=arm,

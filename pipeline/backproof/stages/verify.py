@@ -11,7 +11,7 @@ from backproof.core.errors import HostError, PlanError
 from backproof.core.model import Arm, Evidence, Outcome, Record, StageRole, worst_outcome
 from backproof.core.plural import format_count
 from backproof.devices.check_run import CheckEnvironment, CheckJob, run_check
-from backproof.install import arms, overlay, patch, stale_code
+from backproof.install import arms, editable, overlay, patch, stale_code
 from backproof.install.interpreter import probe_target
 from backproof.install.overlay.journal import hash_file
 from backproof.records.proof import Claim, FixupRecord, InstallRecord, PickRecord, StageResult, VerifyRecord
@@ -76,7 +76,7 @@ def _claim_loaded(ctx: Context, the_patch: Patch, record: InstallRecord) -> Clai
     asked = probe_target(
         Path(ctx.settings.python),
         distribution=ctx.plan.install.distribution,
-        service=ctx.plan.verify.service,
+        service=editable.read_service(ctx),
         modules={name: item.path for name, item in wanted.items()},
     )
     claim = "what the import system of the target would load, and why"
@@ -158,7 +158,7 @@ def _trace_check(ctx: Context, record: InstallRecord, check: Check) -> tuple[Che
     ctx.say(f"    which lines {check.id} reaches, under {variant}")
     environment = CheckEnvironment(
         python=Path(ctx.settings.python),
-        env=ctx.plan.verify.service.env,
+        env=editable.read_service(ctx).env,
         kit=ctx.kit,
         device=device,
         arm=record.arm,

@@ -50,19 +50,23 @@ def judge_loaded(
     bad = [finding for finding in once.values() if finding.severity == "fail"]
     return Claim(
         name="loaded",
-        sentence=_write_sentence(len(facts.modules), bad),
+        sentence=_write_sentence(facts, bad),
         outcome=Outcome.FAIL if bad else Outcome.PASS if facts.modules else Outcome.ERROR,
         findings=tuple(once.values()),
         evidence=evidence,
     )
 
 
-def _write_sentence(count: int, bad: list[Finding]) -> str:
+def _write_sentence(facts: ProbeFacts, bad: list[Finding]) -> str:
     if bad:
         return f"not the patched code would be loaded: {bad[0].text}"
-    if not count:
+    if not facts.modules:
         return "the patch has no module that could be loaded: nothing can be told"
-    return f"{format_all(count, 'module')} of the patch would be loaded from the patched files"
+    first = facts.distributions[0] if facts.distributions else None
+    copied = (
+        f" in a copy of {first.origin or first.location}, put first on PYTHONPATH" if first and first.editable else ""
+    )
+    return f"{format_all(len(facts.modules), 'module')} of the patch would be loaded from the patched files{copied}"
 
 
 def _check_module(facts: ModuleFacts, wanted: Wanted, order: dict[str, int]) -> Iterator[Remark]:
