@@ -97,6 +97,37 @@ def test_an_option_that_names_nothing(case: Case, option: str, value: str, words
     told(case.run(**{option: value}), 2, *words)
 
 
+def test_without_git_the_lack_of_it_is_what_is_said(case: Case, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", str(case.folder))
+    told(case.run(), 4, "git cannot be started", "there is no `git` on PATH", "install git")
+    told(
+        backproof(
+            "history", "explain", "HEAD", "--branch", "release", "--repo", str(case.upstream.folder), cwd=case.folder
+        ),
+        4,
+        "git cannot be started",
+    )
+
+
+OLD = {"print('2.7')": "2.7", "print('3.7')": "3.7"}
+
+
+@pytest.mark.parametrize("answer", OLD)
+def test_a_python_too_old_to_look_into_is_named(case: Case, answer: str) -> None:
+    python = case.folder / "old python"
+    python.write_text(f"#!{sys.executable}\nimport sys\nif '-c' in sys.argv: {answer}\nelse: sys.exit('SyntaxError')\n")
+    python.chmod(0o755)
+    told(case.run(python=str(python)), 2, f"this is Python {OLD[answer]}", "the oldest Python of a target", "3.8")
+
+
+def test_a_python_too_old_for_what_it_is_lent_is_named_before_anything_changes(case: Case) -> None:
+    """Start-up code makes it say that it is 3.9: what is lent to a real one could not be imported there."""
+    case.prepared.target.write("old.pth", b"import platform; platform.python_version = lambda: '3.9.18'\n")
+    before = state(case.prepared.target)
+    told(case.run(), 2, "Python 3.9.18 is too old for the checks", "it has no pytest", "newer Python with --python")
+    assert state(case.prepared.target) == before
+
+
 def test_an_interpreter_without_the_distribution(case: Case) -> None:
     bare = make(case.folder / "bare")
     told(case.run(python=str(bare.python)), 2, "demo")

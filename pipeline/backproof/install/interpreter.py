@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Literal
 from pydantic import ValidationError
 
 from backproof.adapters import proc
-from backproof.core.errors import PlanError, TargetError
+from backproof.core.errors import BackproofError, PlanError, TargetError
 from backproof.core.model import Record
 from backproof.core.redaction import redact
 
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from backproof.kit.plan import Service
 
 _PROBE = Path(str(resources.files("backproof"))) / "target" / "probe.py"
+_OLDEST = (3, 8)
 TAIL = 1500
 """Characters of the target's output that are shown."""
 
@@ -79,7 +80,7 @@ class DistributionFacts(Record):
 
 
 class InterpreterFacts(Record):
-    """The interpreter itself."""
+    """The interpreter itself; `lacks` names what checks need and Backproof then lends."""
 
     executable: str
     version: str
@@ -91,6 +92,7 @@ class InterpreterFacts(Record):
     platlib: str
     pycache_prefix: str
     flags: dict[str, int]
+    lacks: tuple[str, ...]
 
 
 class PathEntry(Record):
@@ -180,7 +182,13 @@ def _parse_answer(done: proc.Completed, marker: str) -> ProbeFacts:
         ) from error
 
 
-def _build_no_answer_error(done: proc.Completed) -> TargetError:
+def _build_no_answer_error(done: proc.Completed) -> BackproofError:
+    if (version := _ask_version(done.argv[0])) and version < _OLDEST:
+        return PlanError(
+            f"{done.argv[0]}: this is Python {'.'.join(map(str, version))}",
+            why=f"the oldest Python of a target that Backproof can look into is {'.'.join(map(str, _OLDEST))}",
+            next_step="name an interpreter of a newer Python with --python",
+        )
     ended = "did not answer in time" if done.code == proc.TIMED_OUT else f"ended with code {done.code}"
     output = redact((done.error_text.strip() or done.text.strip())[-TAIL:]) or "it printed nothing"
     return TargetError(
@@ -188,3 +196,10 @@ def _build_no_answer_error(done: proc.Completed) -> TargetError:
         why=f"its start-up code (.pth files, sitecustomize) runs before anything else. Its last output: {output}",
         next_step=f"run `{done.argv[0]} -c pass` under the same environment and correct what fails",
     )
+
+
+def _ask_version(python: str) -> tuple[int, ...]:
+    """Return the version in words that every Python since 2 understands; empty where it says none."""
+    done = proc.run_process([python, "-S", "-E", "-c", "import sys; print('%d.%d' % sys.version_info[:2])"], timeout=20)
+    numbers = done.text.strip().split(".")
+    return tuple(map(int, numbers)) if done.code == 0 and all(number.isdecimal() for number in numbers) else ()

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from backproof.core.errors import PlanError
 from backproof.core.model import Arm, Finding, Outcome, Record, StageRole
 from backproof.core.plural import format_count, is_or_are
+from backproof.devices.lent_packages import require_lendable
 from backproof.install import arms, editable, patch
 from backproof.install.interpreter import probe_target
 from backproof.install.overlay import OverlaySession, format_undo_command
@@ -37,6 +38,7 @@ def run(ctx: Context) -> StageResult:
     plan = ctx.plan
     asked = probe_target(Path(ctx.settings.python), distribution=plan.install.distribution, service=plan.verify.service)
     patch.require_distribution(ctx, asked.facts)
+    require_lendable(asked.facts.interpreter)
     the_patch = patch.read_patch(ctx, asked.facts)
     if not the_patch.files:
         raise _nothing_to_install(ctx, the_patch)

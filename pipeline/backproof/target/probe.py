@@ -7,6 +7,7 @@ target may print what it likes). Request on stdin: {"launch": "script" | "module
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import os
 import platform
@@ -40,6 +41,7 @@ def interpreter() -> dict[str, Any]:
         "purelib": sysconfig.get_path("purelib"),
         "platlib": sysconfig.get_path("platlib"),
         "pycache_prefix": sys.pycache_prefix or "",
+        "lacks": [name for name in ("pytest", "coverage") if importlib.util.find_spec(name) is None],
         "flags": {name: int(getattr(sys.flags, name, 0)) for name in names},
     }
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 from typing import TYPE_CHECKING
 
 from backproof.adapters import proc
@@ -72,13 +73,22 @@ def run_git(
     """Run one git command and return what it did, whatever its code; its answer is kept whole, for a cut one misleads."""
     flags = [flag for setting in (*_SETTINGS, *settings) for flag in ("-c", setting)]
     argv = ["git", *flags, *args]
+    require_git()
     return proc.run_process(argv, cwd=cwd, env=git_environment(env, own=own), stdin=stdin, timeout=timeout, keep=_WHOLE)
+
+
+def require_git() -> None:
+    """Raise HostError where there is no git: else the lack of it reads as a lack of what it was asked for."""
+    if shutil.which("git") is None:
+        raise HostError(
+            "git cannot be started",
+            why="there is no `git` on PATH",
+            next_step="install git 2.31 or newer, then run again",
+        )
 
 
 def checked(done: proc.Completed, what: str) -> proc.Completed:
     """Return the command when it worked; else raise HostError with git's own message."""
-    if done.code == proc.NOT_FOUND:
-        raise HostError(what, why="there is no `git` on PATH", next_step="install git 2.31 or newer")
     return done.require_success(what, next_step=_advise(done.error_text))
 
 

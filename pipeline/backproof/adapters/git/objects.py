@@ -12,10 +12,13 @@ from dataclasses import dataclass
 from io import BytesIO
 from typing import TYPE_CHECKING
 
+# Without git on PATH the import alone would fail; the sentence about that is ours.
+os.environ.setdefault("GIT_PYTHON_REFRESH", "quiet")
 from git.cmd import Git
 from gitdb.base import IStream
 from gitdb.db import LooseObjectDB
 
+from backproof.adapters.git.command import require_git
 from backproof.core.errors import HostError
 
 if TYPE_CHECKING:
@@ -57,6 +60,7 @@ class Objects:
     """The objects of one store."""
 
     def __init__(self, git_dir: Path) -> None:
+        require_git()
         git_dir = git_dir.absolute()
         self._git = Git(str(git_dir))
         self._git.update_environment(**_own_environment(git_dir))
