@@ -57,11 +57,15 @@ def test_held_stays_and_the_run_folder_takes_it_out(prepared: Prepared) -> None:
     result = stage.run(ctx)
     ctx.effects.close()
     assert (prepared.target.site / CONV).read_bytes() == FIXED
-    assert any(f"--undo --run '{ctx.ledger.folder}'" in each.text for each in result.findings)
+    site = prepared.target.site
+    assert any(f"`backproof run '{site}' --undo`" in each.text for each in result.findings)
     assert stage.run(ctx).outcome is Outcome.PASS  # again, by the same run
     ctx.effects.close()
     shutil.rmtree(ctx.ledger.folder)
-    assert overlay.undo_overlays_of(str(ctx.ledger.folder)) == (prepared.target.site,)
+    assert overlay.list_sites_of(ctx.ledger.folder, ctx.run.id, ()) == [site]
+    assert overlay.undo_overlay(site) == overlay.Undone(
+        site=site, restored=(CONV,), removed=("demo/ops/rows.py",), left=()
+    )
     assert picture(prepared.target.folder) == before
 
 

@@ -11,11 +11,14 @@ from typing import TYPE_CHECKING, Any
 
 from backproof import __version__, devices
 from backproof.app import runner
-from backproof.core.errors import PlanError
+from backproof.core.errors import NeedsReview, PlanError, TargetError
 from backproof.core.plural import format_count
 from backproof.devices import DEVICES
 from backproof.install import overlay
+from backproof.install.interpreter import probe_target
+from backproof.install.overlay.journal import hash_file
 from backproof.kit.loader import load_plan
+from backproof.kit.plan import Service
 from backproof.records.proof import Run, Settings
 from backproof.rundir import loaded_run, subject
 from backproof.rundir.context import Context, R
@@ -26,6 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from backproof.kit.plan import Plan
+    from backproof.records.proof import InstalledFile
     from backproof.rundir.context import Say, Stage
 
 NAMES = tuple(stage.NAME for stage in PIPELINE)
@@ -80,12 +84,50 @@ def add_beside(folder: Path, say: Say, stage: Stage, record: type[R], options: o
 
 
 def undo_overlay(request: Request, say: Say, *, force: bool) -> str:
-    """Take a held overlay out of the target; what was there before is there again."""
+    """Take a held overlay out of the target; what was there before is there again.
+
+    The folder is that of the run, wherever it is now, or the site-packages itself.
+
+    Raises:
+        NeedsReview: files that someone changed meanwhile, or that hold the patch and are nobody's overlay.
+    """
+    sites = [request.folder] if overlay.has_overlay(request.folder) else _find_sites(request)
+    undone = [done for site in sites if (done := overlay.undo_overlay(site, force=force))]
+    for done in undone:
+        left = f"; not of the release that was patched, and left: {', '.join(done.left)}" if done.left else ""
+        say(f"{done.site}: {len(done.restored)} restored, {len(done.removed)} removed{left}")
+    return f"{format_count(len(undone), 'target')} put back" if undone else "there was nothing to put back"
+
+
+def _find_sites(request: Request) -> list[Path]:
+    """Ask the target itself: a note elsewhere is of the folder and the user that the run had then."""
     must_be_of_its_run(request)
-    sites = overlay.undo_overlays_of(str(Ledger(request.folder).folder), force=force)
-    for site in sites:
-        say(f"{site}: put back")
-    return f"{format_count(len(sites), 'target')} put back" if sites else "there was nothing to put back"
+    ledger = Ledger(request.folder)
+    current = loaded_run.require_run(ledger)
+    record = loaded_run.load_run(ledger, current, REGISTRY).install
+    places = [*([Path(record.location)] if record else []), *_list_import_folders(Path(current.settings.python))]
+    sites = overlay.list_sites_of(ledger.folder, current.id, places)
+    if not sites and record and (patched := [file.installed for file in record.files if _is_patched(file)]):
+        raise NeedsReview(
+            f"{record.location}: {format_count(len(patched), 'file')} of the patch still there, without a journal",
+            why=f"{', '.join(patched[:3])}: what was there before is known to nobody",
+            next_step="reinstall the distribution into that environment",
+        )
+    return sites
+
+
+def _list_import_folders(python: Path) -> list[Path]:
+    if not python.exists():
+        return []
+    try:
+        facts = probe_target(python, distribution="", service=Service()).facts
+    except TargetError:
+        return []  # an environment that is broken: what is noted of it counts
+    return [Path(item.entry) for item in facts.path]
+
+
+def _is_patched(file: InstalledFile) -> bool:
+    return file.before != file.after and hash_file(Path(file.installed)) == file.after
 
 
 def _run_stages(request: Request, say: Say, stages: Sequence[Stage], *, hold: bool, options: object = None) -> Run:

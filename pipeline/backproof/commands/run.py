@@ -28,7 +28,11 @@ class _StageName(click.ParamType[str]):
 @click.option("--from", "first", type=_StageName(), help="First stage; by default the first of all.")
 @click.option("--to", "last", type=_StageName(), help="Last stage; by default the last of all.")
 @click.option("--only", type=_StageName(), help="This stage alone. What it puts into the target stays until --undo.")
-@click.option("--undo", is_flag=True, help="Take what the run put into the target out again instead.")
+@click.option(
+    "--undo",
+    is_flag=True,
+    help="Take what the run put into the target out again instead; RUN may be the site-packages, too.",
+)
 @click.option("--force", is_flag=True, help="With --undo: also overwrite files that somebody changed since.")
 @add_run_options
 def run(*, path: Path, out: Path | None, undo: bool, force: bool, as_json: bool, **options: Any) -> None:

@@ -37,7 +37,7 @@ def install_arm(ctx: Context, arm: Arm) -> Iterator[dict[str, str | None]]:
     owner = str(ctx.ledger.folder)
     try:
         with overlay.install_changes(
-            the_patch.site, plan_arm_changes(ctx, the_patch, arm), owner=owner, guards=the_patch.guards
+            the_patch.site, plan_arm_changes(ctx, the_patch, arm), owner=owner, run=ctx.run.id, guards=the_patch.guards
         ):
             yield {str(the_patch.site / file.installed): file.hash_on(arm) for file in the_patch.files}
     except NeedsReview:

@@ -49,7 +49,7 @@ def run(ctx: Context) -> StageResult:
 
 def _put_overlay(ctx: Context, the_patch: Patch) -> OverlaySession:
     changes = arms.plan_arm_changes(ctx, the_patch, Arm.FIXED)
-    session = OverlaySession.open(the_patch.site, owner=str(ctx.ledger.folder))
+    session = OverlaySession.open(the_patch.site, owner=str(ctx.ledger.folder), run=ctx.run.id)
     ctx.effects.callback(session.close)
     session.replace(changes, guards=the_patch.guards)
     if the_patch.facts.distributions[0].editable:
@@ -89,7 +89,7 @@ def _make_result(
         findings.append(Finding(severity="warning", text=session.warning))
     if ctx.hold:
         findings.append(
-            Finding(severity="note", text=f"left in place: {format_undo_command(session.owner)} takes it out")
+            Finding(severity="note", text=f"left in place: {format_undo_command(session.site)} takes it out")
         )
     return StageResult(
         stage=NAME, outcome=Outcome.PASS, sentence=_write_sentence(record), evidence=evidence, findings=tuple(findings)

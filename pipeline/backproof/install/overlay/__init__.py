@@ -1,41 +1,45 @@
 """The boundary to a target's site-packages: files changed all or none, journaled first, undone also after a kill.
 
-`OverlaySession` owns one site: `apply` changes files, `revert` undoes that, `hold` leaves it on purpose. `installed`,
-`undo`, `recover` and `recover_all` are what callers need of it.
+`OverlaySession` owns one site: `apply` changes files, `revert` undoes that, `hold` leaves it on purpose. `install_changes`,
+`undo_overlay`, `recover_site` and `recover_all_sites` are what callers need of it.
 """
 
 from __future__ import annotations
 
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from backproof.core.errors import BackproofError
 from backproof.install.overlay import journal as written
 from backproof.install.overlay import lock, registry
 from backproof.install.overlay.errors import build_taken_error
-from backproof.install.overlay.journal import Change, find_original, format_undo_command
+from backproof.install.overlay.journal import FOLDER, Change, find_original, format_undo_command
 from backproof.install.overlay.session import OPEN, OverlaySession
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
     from pathlib import Path
+
+    from backproof.install.overlay.journal import Journal
 
 __all__ = [
     "Change",
     "OverlaySession",
     "find_original",
     "format_undo_command",
+    "has_overlay",
     "install_changes",
+    "list_sites_of",
     "recover_all_sites",
     "recover_site",
     "undo_overlay",
-    "undo_overlays_of",
 ]
 
 
 @contextmanager
 def install_changes(
-    site: Path, changes: Sequence[Change], *, owner: str, guards: Sequence[str] = ()
+    site: Path, changes: Sequence[Change], *, owner: str, run: str = "", guards: Sequence[str] = ()
 ) -> Iterator[OverlaySession]:
     """Keep exactly these changes in place during the block, then restore the former state.
 
@@ -47,7 +51,7 @@ def install_changes(
     own_session = OPEN.get(site)
     if own_session is not None and own_session.owner != owner:
         raise build_taken_error(site, written.read_journal(site))
-    session = own_session or OverlaySession.open(site, owner=owner)
+    session = own_session or OverlaySession.open(site, owner=owner, run=run)
     try:
         yield from _switch_changes(session, changes, guards)
     finally:
@@ -74,8 +78,22 @@ def find_owner(site: Path) -> str | None:
     return journal.owner if journal else None
 
 
-def undo_overlay(site: Path, *, force: bool = False) -> bool:
-    """Undo an overlay, also one that is held; return whether there was one.
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Undone:
+    """What an undo really did to a site, read from the disk after it.
+
+    `restored` files are as the release installed them, `removed` ones were added by the overlay, and `left` ones are
+    neither: another installation has them now.
+    """
+
+    site: Path
+    restored: tuple[str, ...]
+    removed: tuple[str, ...]
+    left: tuple[str, ...]
+
+
+def undo_overlay(site: Path, *, force: bool = False) -> Undone | None:
+    """Undo an overlay, also one that is held; return what was done, None when there was none.
 
     Raises:
         HostError: a live process owns it.
@@ -85,13 +103,40 @@ def undo_overlay(site: Path, *, force: bool = False) -> bool:
     with _try_lock(site) as is_locked:
         if not is_locked:
             raise build_taken_error(site, written.read_journal(site))
-        return OverlaySession(site, owner="", handle=-1).revert(force=force)
+        journal = written.read_journal(site)
+        session = OverlaySession(site, owner="", handle=-1)
+        return _describe_undone(site, journal) if session.revert(force=force) and journal else None
 
 
-def undo_overlays_of(owner: str, *, force: bool = False) -> tuple[Path, ...]:
-    """Undo what this owner (a run folder, which may be gone) left in place; return the sites changed."""
-    sites = (site for site in registry.list_sites() if find_owner(site) == owner)
-    return tuple(site for site in sites if undo_overlay(site, force=force))
+def _describe_undone(site: Path, journal: Journal) -> Undone:
+    now = {entry: written.hash_file(site / entry.path) for entry in journal.files}
+    back = {entry for entry, sha256 in now.items() if sha256 == entry.before}
+    return Undone(
+        site=site,
+        restored=tuple(entry.path for entry in journal.files if entry in back and entry.before),
+        removed=tuple(entry.path for entry in journal.files if entry in back and not entry.before),
+        left=tuple(entry.path for entry in journal.files if entry not in back),
+    )
+
+
+def has_overlay(site: Path) -> bool:
+    """Return whether an overlay of anybody lies in a folder: its journal is there."""
+    return (site / FOLDER).is_dir()
+
+
+def list_sites_of(folder: Path, run: str, places: Iterable[Path]) -> list[Path]:
+    """Return the sites that hold an overlay of a run, by what each says itself.
+
+    Args:
+        folder: the run folder; it may have been another when the overlay was made.
+        run: the id of the run.
+        places: where to look besides the sites that are noted on this machine.
+    """
+    sites = {place.resolve(): None for place in (*registry.list_sites(), *places) if has_overlay(place)}
+    journals = {site: written.read_journal(site) for site in sites}
+    return [
+        site for site, journal in journals.items() if journal and (journal.run == run or journal.owner == str(folder))
+    ]
 
 
 def recover_site(site: Path) -> bool:

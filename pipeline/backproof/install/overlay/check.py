@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 
-def plan_changes(site: Path, changes: Sequence[Change], *, owner: str, guards: Sequence[str]) -> Journal:
+def plan_changes(site: Path, changes: Sequence[Change], *, owner: str, run: str, guards: Sequence[str]) -> Journal:
     """Return the journal of these changes. A change that changes nothing is checked and left out.
 
     Raises:
@@ -33,6 +33,7 @@ def plan_changes(site: Path, changes: Sequence[Change], *, owner: str, guards: S
     after = {change.path: change.after for change in real}
     return Journal(
         owner=owner,
+        run=run,
         pid=os.getpid(),
         made=now(),
         files=tuple(JournalEntry(path=change.path, before=change.before, after=change.after) for change in real),

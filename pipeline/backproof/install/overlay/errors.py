@@ -50,19 +50,19 @@ def build_held_error(site: Path, journal: Journal) -> HostError:
     return HostError(
         f"{site}: another run holds an overlay there",
         why=f"the run {journal.owner} left its patch in place on {journal.made}, on purpose",
-        next_step=f"{format_undo_command(journal.owner)} takes it out",
+        next_step=f"{format_undo_command(site)} takes it out",
     )
 
 
-def build_replaced_error(site: Path, journal: Journal, changed: str) -> NeedsReview:
+def build_replaced_error(site: Path, changed: str) -> NeedsReview:
     return NeedsReview(
         f"{site}: the distribution was upgraded or removed while the patch was in place; nothing was touched",
         why=f"{changed} is not the one that the patch was applied to; the former originals are in {site / FOLDER}",
-        next_step=f"check the new installation, then {format_undo_command(journal.owner, force=True)} forgets the former originals",
+        next_step=f"check the new installation, then {format_undo_command(site, force=True)} forgets the former originals",
     )
 
 
-def build_drift_error(site: Path, journal: Journal, drift: Sequence[Drift]) -> NeedsReview:
+def build_drift_error(site: Path, drift: Sequence[Drift]) -> NeedsReview:
     lines = [
         f"{item.path}: {item.reason}; {f'the original is kept as {item.original}' if item.original else 'it was absent before'}"
         for item in drift
@@ -70,5 +70,5 @@ def build_drift_error(site: Path, journal: Journal, drift: Sequence[Drift]) -> N
     return NeedsReview(
         f"{site}: {format_count(len(drift), 'file')} changed by someone else while the patch was in place, and left so",
         why="\n       ".join(lines),
-        next_step=f"save what you need of them, then {format_undo_command(journal.owner, force=True)} puts the originals back",
+        next_step=f"save what you need of them, then {format_undo_command(site, force=True)} puts the originals back",
     )

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import hashlib
 import os
+import shlex
 import stat
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING, Annotated, Literal
 
-from pydantic import ValidationError
+from pydantic import AfterValidator, ValidationError
 
 from backproof.core.errors import NeedsReview
 from backproof.core.model import Record, Sha256
@@ -42,10 +44,21 @@ class Change:
         return None if self.new is None else hashlib.sha256(self.new).hexdigest()
 
 
+def _require_inside(path: str) -> str:
+    """Refuse a path that leads out: the journal lies in the target, and what that writes is not to be trusted."""
+    pure = PurePosixPath(path)
+    if pure.is_absolute() or ".." in pure.parts or not pure.parts:
+        raise ValueError("a path leads out of the site")
+    return path
+
+
+_Inside = Annotated[str, AfterValidator(_require_inside)]
+
+
 class JournalEntry(Record):
     """One file that the overlay changes."""
 
-    path: str
+    path: _Inside
     before: Sha256 | None
     after: Sha256 | None
 
@@ -53,7 +66,7 @@ class JournalEntry(Record):
 class MovedCache(Record):
     """One compiled file that is moved away while its source is another."""
 
-    path: str
+    path: _Inside
     sha256: Sha256
     mtime_ns: int
 
@@ -61,27 +74,28 @@ class MovedCache(Record):
 class GuardFile(Record):
     """A file of the distribution's own record: with another hash than these, another installation took place."""
 
-    path: str
+    path: _Inside
     either: tuple[str | None, ...]
 
 
 class Journal(Record):
-    """journal.json."""
+    """journal.json: what makes the site its own witness. `owner` is a run folder, which may have moved; `run` is its id."""
 
     schema_version: Literal[1] = 1
     owner: str
+    run: str = ""
     pid: int
     made: str
     held: bool = False
     files: tuple[JournalEntry, ...]
     caches: tuple[MovedCache, ...] = ()
-    new_folders: tuple[str, ...] = ()
+    new_folders: tuple[_Inside, ...] = ()
     guards: tuple[GuardFile, ...] = ()
 
 
-def format_undo_command(owner: str, *, force: bool = False) -> str:
-    """Return the command that undoes what this owner (a run folder) left in place."""
-    return f"`backproof run RUN --undo --run '{owner}'{' --force' if force else ''}`"
+def format_undo_command(site: Path, *, force: bool = False) -> str:
+    """Return the command that undoes what lies in a site, wherever the run folder is by then."""
+    return f"`backproof run {shlex.quote(str(site))} --undo{' --force' if force else ''}`"
 
 
 def hash_file(path: Path) -> str | None:

@@ -27,16 +27,17 @@ OPEN: dict[Path, OverlaySession] = {}
 class OverlaySession:
     """One site-packages, locked by this process for one owner (a run folder)."""
 
-    def __init__(self, site: Path, *, owner: str, handle: int) -> None:
+    def __init__(self, site: Path, *, owner: str, run: str = "", handle: int) -> None:
         self.site = site
         self.owner = owner
+        self.run = run
         self.warning = ""
         self._handle = handle
         self.held = False
 
     @classmethod
-    def open(cls, site: Path, *, owner: str) -> OverlaySession:
-        """Own a site; leftovers of a dead owner are undone first, an overlay that this owner holds stays.
+    def open(cls, site: Path, *, owner: str, run: str = "") -> OverlaySession:
+        """Own a site for a run folder and its run's id; leftovers of a dead owner are undone first, an overlay that this owner holds stays.
 
         Raises:
             HostError: a live process owns it, or another run holds an overlay there.
@@ -45,7 +46,7 @@ class OverlaySession:
         handle = None if site in OPEN else lock.acquire_lock(site)
         if handle is None:
             raise build_taken_error(site, written.read_journal(site))
-        session = cls(site, owner=owner, handle=handle)
+        session = cls(site, owner=owner, run=run, handle=handle)
         try:
             session._settle_site()
         except BaseException:
@@ -73,7 +74,7 @@ class OverlaySession:
     def apply_steps(self, changes: Sequence[Change], *, guards: Sequence[str] = ()) -> Generator[str, None, None]:
         """Yield the steps of `apply`; a failure or an end in between restores everything."""
         with translate_os_errors(self.site):
-            journal = check.plan_changes(self.site, changes, owner=self.owner, guards=guards)
+            journal = check.plan_changes(self.site, changes, owner=self.owner, run=self.run, guards=guards)
         if not journal.files:
             return
         self.warning = registry.register_site(self.site)
@@ -146,7 +147,8 @@ class OverlaySession:
     def _revert_journal(self, journal: Journal, *, force: bool) -> Iterator[str]:
         if changed := steps.find_changed_guard(self.site, journal):
             if not force:
-                raise build_replaced_error(self.site, journal, changed)
+                raise build_replaced_error(self.site, changed)
+            yield from steps.forget_changes(self.site, journal)
             clean.force_remove_folder(self.site)
             return
         if drift := (yield from steps.revert_changes(self.site, journal, force=force)):
@@ -155,7 +157,7 @@ class OverlaySession:
             remaining = journal.model_copy(update={"files": files})
             with suppress(OSError):  # a full disk: the old journal serves as well, the undo is idempotent
                 written.write_journal(self.site, remaining)
-            raise build_drift_error(self.site, remaining, drift)
+            raise build_drift_error(self.site, drift)
 
 
 def _rebuild_change(site: Path, entry: JournalEntry) -> Change:

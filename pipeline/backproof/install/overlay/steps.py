@@ -7,6 +7,7 @@ was not. Reverting is idempotent for the same reason.
 
 from __future__ import annotations
 
+import csv
 import os
 from contextlib import suppress
 from dataclasses import dataclass
@@ -77,11 +78,32 @@ def revert_changes(site: Path, journal: Journal, *, force: bool) -> Generator[st
         if _find_source(cached.path) not in drifted and (original := _kept_path(site, cached.path)).exists():
             _move_file(original, site / cached.path)
             yield f"moved back {cached.path}"
+    yield from _remove_folders(site, journal)
+    return drift
+
+
+def forget_changes(site: Path, journal: Journal) -> Iterator[str]:
+    """Take out what the overlay added to a distribution that was installed anew since; all else is the new one's."""
+    for entry in journal.files:
+        path = site / entry.path
+        if entry.before is None and hash_file(path) == entry.after and not _is_recorded(site, entry.path):
+            path.unlink()
+            _drop_compiled(site, entry.path, ())
+            yield f"removed {entry.path}"
+    yield from _remove_folders(site, journal)
+
+
+def _is_recorded(site: Path, path: str) -> bool:
+    """Return whether a distribution lists this file as its own."""
+    records = (record.read_text(encoding="utf-8", errors="replace") for record in site.glob("*.dist-info/RECORD"))
+    return any(row[:1] == [path] for record in records for row in csv.reader(record.splitlines()))
+
+
+def _remove_folders(site: Path, journal: Journal) -> Iterator[str]:
     for folder in reversed(journal.new_folders):
         with suppress(OSError):  # not empty: someone else's file is in it
             (site / folder).rmdir()
         yield f"removed {folder}"
-    return drift
 
 
 def find_changed_guard(site: Path, journal: Journal) -> str:
