@@ -93,7 +93,7 @@ def test_the_comment_never_calls_it_emulated(tmp_path: Path) -> None:
     told = loaded_run.load_run(on_cpu(tmp_path / "cpu").ledger, on_cpu(tmp_path / "cpu").run, REGISTRY)
     told = replace(told, run=run_verdict.judge_run(told))
     text = render.render_comment(told, plan())
-    assert "2 checked on a CPU reached" in text
-    assert "2 emulated" not in text
+    assert "Level 2 of 4, checked on a CPU: not shown on a device." in text
+    assert "emulated" not in text
     other = proved(tmp_path / "emulator", [case("raw", Arm.BASE, "fail"), case("raw", Arm.FIXED, "pass")])
     assert "(emulated)" in run_verdict.summarise_run(other.run, other.ledger, REGISTRY).sentence

@@ -180,15 +180,15 @@ def test_its_checks_run_and_the_verdict_has_its_words(loopback: Proof) -> None:
 
 def test_the_comment_has_its_words_and_limits(loopback: Proof) -> None:
     text = loopback.read("comment.md")
-    assert "2 checked over a loopback reached" in text
-    assert "2 emulated" not in text
-    assert "Not modelled by the device `loopback`: A loopback shows nothing of a wire." in text
+    assert "Level 2 of 4, checked over a loopback: not shown on a device." in text
+    assert "emulated" not in text
+    assert "- A loopback shows nothing of a wire." in text
     assert "--device loopback" in text
 
 
 def test_the_comment_in_chinese_has_its_words(loopback: Proof) -> None:
     done = loopback.call("ci", "present", loopback.job.run_folder, "--lang", "zh")
-    assert "2 已在回环上检查（已达到）" in done.output
+    assert "等级 2（最高 4），已在回环上检查" in done.output
 
 
 def test_the_page_has_its_words_and_limits(loopback: Proof) -> None:

@@ -33,9 +33,7 @@ ENTRIES = [
 WORDS = re.compile(r"translated\.(\w+)\.(.+)")
 CUT = "about.cut"
 """The sentence that no template says: what had to go is known after rendering."""
-GONE = "evidence.gone"
-"""What `refs` prints where no evidence holds."""
-REFERENCES = re.compile(r"(?:\[e\d+\])+")
+FILES = re.compile(r"`[\w/.-]+\.\w+` `[0-9a-f]{64}`")
 
 
 def fields(sentence: str) -> set[str]:
@@ -51,7 +49,7 @@ def said(template: str) -> set[str]:
 
 
 def test_no_key_is_there_twice() -> None:
-    assert len({key for key, _ in ENTRIES}) == len(ENTRIES) > 70
+    assert len({key for key, _ in ENTRIES}) == len(ENTRIES) > 60
 
 
 @pytest.mark.parametrize(("key", "sentence"), ENTRIES)
@@ -65,7 +63,7 @@ def test_each_sentence_is_there_in_each_language_with_the_same_values(key: str, 
 
 def test_every_sentence_is_said_and_none_is_missing() -> None:
     keys = {key for key, _ in ENTRIES if not WORDS.fullmatch(key)}
-    assert set.union(*map(said, TEMPLATES)) | {CUT, GONE} == keys
+    assert set.union(*map(said, TEMPLATES)) | {CUT} == keys
 
 
 def test_the_sentences_on_hardware_are_said_in_their_template_only() -> None:
@@ -80,7 +78,13 @@ def test_every_word_of_the_records_has_a_translation() -> None:
     levels = set(LEVEL_NAMES.values())
     outcomes = {outcome.value for outcome in Outcome}
     severities = {"fail", "warning", "note"}
-    assert words == {"headline": outcomes, "outcome": outcomes, "severity": severities, "level": levels}
+    assert words == {
+        "headline": outcomes,
+        "outcome": outcomes,
+        "observed": {"fail"},
+        "severity": severities,
+        "level": levels,
+    }
 
 
 @pytest.mark.parametrize("device", DEVICES.values(), ids=DEVICES)
@@ -92,12 +96,12 @@ def test_a_device_brings_the_name_of_its_level_in_each_language(device: Device) 
 
 def test_a_value_that_a_sentence_does_not_hold_is_an_error() -> None:
     catalogue = load_catalogue("en")
-    assert catalogue.fill("landed.whole", head="h", files=1) == "The whole backport is h, 1 file"
-    assert catalogue.fill("landed.whole", head="h", files=2) == "The whole backport is h, 2 files"
+    assert catalogue.fill("verdict.proved", subject="It", proofs=1).endswith("in 1 check.")
+    assert catalogue.fill("verdict.proved", subject="It", proofs=2).endswith("in 2 checks.")
     with pytest.raises(ValueError, match="no place for more"):
-        catalogue.fill("landed.whole", head="h", files=2, more="x")
+        catalogue.fill("verdict.proved", subject="It", proofs=2, more="x")
     with pytest.raises(KeyError):
-        catalogue.fill("landed.whole", head="h")
+        catalogue.fill("verdict.proved", subject="It")
 
 
 def hostile(path: Path) -> Folder:
@@ -105,12 +109,12 @@ def hostile(path: Path) -> Folder:
 
 
 @pytest.mark.parametrize("make", [hostile, on_device, full, served_run, *ALL])
-def test_both_comments_rest_on_the_same_evidence_line_by_line(tmp_path: Path, make: Any) -> None:
+def test_both_comments_have_the_same_lines_and_name_the_same_files(tmp_path: Path, make: Any) -> None:
     loaded = load_judged(make(tmp_path))
     english, chinese = (render.render_comment(loaded, plan(), language=language) for language in LANGUAGES)
-    assert REFERENCES.findall(chinese) == REFERENCES.findall(english)
-    assert chinese.count("\n- ") == english.count("\n- ")
-    assert chinese.count("\n### ") == english.count("\n### ")
+    assert FILES.findall(chinese) == FILES.findall(english)
+    for sign in ("- ", "| ", "<", "```", "**"):
+        assert chinese.count(f"\n{sign}") == english.count(f"\n{sign}")
     assert re.search(r"[\u4e00-\u9fff]{4}", chinese)
 
 
@@ -121,15 +125,17 @@ def test_no_english_sentence_is_left(tmp_path: Path) -> None:
     for key, sentence in ENTRIES:
         pieces = [piece for piece, _, _, _ in string.Formatter().parse(sentence.get("en", "")) if len(piece) > 12]
         assert not [piece for piece in pieces if piece in text], key
-    assert text.startswith("## 回移验证：")
+    assert text.startswith("**合入请求 7（`release/1`）：")
 
 
-@pytest.mark.parametrize(("device", "words"), [("emulator", "等级 2（已仿真）"), ("cpu", "等级 2（已在 CPU 上检查）")])
+@pytest.mark.parametrize(
+    ("device", "words"), [("emulator", "等级 2（最高 4），已仿真"), ("cpu", "等级 2（最高 4），已在 CPU 上检查")]
+)
 def test_the_levels_have_the_names_of_the_device(tmp_path: Path, device: str, words: str) -> None:
     assert words in render.render_comment(load_judged(proved(tmp_path, device=device)), plan(), language="zh")
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_a_cut_is_said_in_the_language_of_the_comment(language: Language) -> None:
-    text = render.fit_sections([("findings", "x" * 600), ("verdict", "short")], 300, language)
+    text = render.fit_sections([("limits", "x" * 600), ("verdict", "short")], 300, language)
     assert text.endswith({"en": "report.html of the run._\n", "zh": "report.html。_\n"}[language])

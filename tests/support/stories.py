@@ -116,6 +116,7 @@ class Folder:
     path: Path
     device: str = "emulator"
     stages: list[StageResult] = field(default_factory=list)
+    facts: dict[str, str] = field(default_factory=dict)
 
     @property
     def ledger(self) -> Ledger:
@@ -123,14 +124,19 @@ class Folder:
 
     @property
     def run(self) -> Run:
+        named = {"kit": "small", "title": "A small backport", "branch": "release/1", **self.facts}
         settings = Settings(
-            kit="patches/small", repo="REPO", branch="release/1", python="/opt/target/python", device=self.device
+            kit=f"patches/{named['kit']}",
+            repo="REPO",
+            branch=named["branch"],
+            python="/opt/target/python",
+            device=self.device,
         )
         return Run(
             tool="backproof 0.1.0",
             id="20260102-small",
-            kit="small",
-            title="A small backport",
+            kit=named["kit"],
+            title=named["title"],
             settings=settings,
             started="2026-01-02T03:04:05+00:00",
             stages=tuple(self.stages),
@@ -167,7 +173,7 @@ class Folder:
         }
         record = PickRecord.model_validate(
             {
-                "branch": "release/1",
+                "branch": self.facts.get("branch", "release/1"),
                 "base": BASE,
                 "base_tree": BASE,
                 "head": PICKED,
@@ -187,14 +193,16 @@ class Folder:
         )
         self.stage("pick", outcome, evidence=(self.record("pick", record, "git cherry-pick -x"),))
 
-    def fixup(self, patch: str = "--- a/pkg/rows.py\n+++ b/pkg/rows.py\n@@ -1 +1 @@\n-x = -1\n+x = n\n") -> None:
+    def fixup(
+        self, patch: str = "--- a/pkg/rows.py\n+++ b/pkg/rows.py\n@@ -1 +1 @@\n-x = -1\n+x = n\n", **changes: Any
+    ) -> None:
         landed = LandedFixup(
             id="zero-row", reason="A review asked for it.", outcome="applied", landed=FIXED, files=("pkg/rows.py",)
         )
         record = FixupRecord(
             head=FIXED,
             head_tree=FIXED,
-            fixups=(landed,),
+            fixups=changes.get("fixups", (landed,)),
             changes=(FileChange(path="pkg/rows.py", before=BASE, after=FIXED),),
         )
         evidence = (
@@ -208,8 +216,8 @@ class Folder:
         record = InstallRecord(
             mode="overlay",
             arm=Arm.FIXED,
-            distribution="project",
-            version="1.0rc2",
+            distribution=self.facts.get("distribution", "project"),
+            version=self.facts.get("version", "1.0rc2"),
             location="site-packages",
             editable=False,
             files=(file,),

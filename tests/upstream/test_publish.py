@@ -98,7 +98,7 @@ def test_a_dry_run_writes_nothing(upstream_state: StandIn, client: GitHubClient,
 def test_posted_and_kept_in_the_run(upstream_state: StandIn, client: GitHubClient, tmp_path: Path, kit: Path) -> None:
     path = saved(proved(tmp_path / "run"))
     assert post(client, path, kit) == "created"
-    assert "PASS at level 2 (emulated)" in upstream_state.world.bodies(7)[0]
+    assert "Level 2 of 4, emulated" in upstream_state.world.bodies(7)[0]
     record = json.loads((path / "publish/publish.json").read_text())
     assert record["url"].endswith(f"#issuecomment-{record['comment']}")
     run = json.loads((path / "run.json").read_text())

@@ -137,14 +137,14 @@ def test_the_comment_has_words_of_hardware_only_where_there_was_hardware(tmp_pat
         text = render.render_comment(told, plan())
         assert ("Served under load" in page) == ("Served under load" in text)
         chinese = render.render_comment(told, plan(), language="zh")
-        assert ("| fixed | pass | 8" in chinese) == ("Served under load" in text)
+        assert ("带载服务，fixed：pass，撑到并发 8。" in chinese) == ("Served under load" in text)
         return text
 
     real = written(REAL, on_device(tmp_path / "real", REAL))
-    assert "| base | fault:mte-out-of-range | 2 at once |" in real
-    assert "| fixed | pass | 8 at once |" in real
+    assert "Served under load, base: fault:mte-out-of-range, held up to 2 at once." in real
+    assert "Served under load, fixed: pass, held up to 8 at once." in real
     fake = REAL.model_copy(update={"stand_in": True})
-    assert "On the hardware" not in written(fake, on_device(tmp_path / "fake", fake))
+    assert "Verified on device" not in written(fake, on_device(tmp_path / "fake", fake))
 
 
 def test_an_altered_round_is_no_evidence(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ references in the rendered text, where an entity is a plain character again: so 
 from __future__ import annotations
 
 import re
+from urllib.parse import quote
 
 from markupsafe import Markup
 
@@ -52,6 +53,12 @@ def format_code_block(text: str, language: str = "", limit: int = 4000) -> Marku
     body = cut_text(strip_controls(text[: limit * 4]).strip("\n"), limit)
     ticks = "`" * max(3, _longest_run(body) + 1)
     return Markup(f"{ticks}{language}\n{body}\n{ticks}")  # noqa: S704
+
+
+def escape_address(text: str) -> Markup:
+    """Return an address for the round brackets of a link; "" where it is not one of the web."""
+    address = quote(one_line(text, 2000), safe="/:?&=%#~+,;@.-_")
+    return Markup(address if address.startswith(("https://", "http://")) else "")  # noqa: S704
 
 
 def _longest_run(text: str) -> int:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import re
 import unicodedata
+from itertools import islice
 from typing import Any
 
 JOINER = "\u2060"
@@ -25,6 +26,7 @@ _UNSEEN = frozenset({"Cc", "Cf", "Cs", "Cn"})
 # https://github.com/actions/runner/blob/v2.329.0/src/Runner.Common/ActionCommand.cs
 _COMMAND = re.compile(r"^(\s*:)(?=:)", re.MULTILINE)
 _OLD_COMMAND = "##["
+_WORDS = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]{1,2}|[^\s\u3040-\u30ff\u3400-\u9fff]{1,28}")
 
 
 def strip_ansi(text: str) -> str:
@@ -43,6 +45,14 @@ def strip_controls(text: str) -> str:
 def cut_text(text: str, limit: int) -> str:
     """Return at most about `limit` characters, with the number of those left out."""
     return text if len(text) <= limit else f"{text[:limit].rstrip()} … ({len(text) - limit} more characters)"
+
+
+def cut_words(text: str, count: int) -> str:
+    """Return the first words of the text as one line. A word is bounded; where none are written, two characters are one."""
+    line = " ".join(strip_controls(text[: count * 280]).split())
+    ends = [word.end() for word in islice(_WORDS.finditer(line), count)]
+    short = line[: ends[-1]] if ends else ""
+    return short if short == line else f"{short}…"
 
 
 def one_line(text: str, limit: int = 600) -> str:

@@ -46,11 +46,6 @@ class Catalogue:
     language: Language
     sentences: Mapping[str, str]
 
-    @property
-    def translates(self) -> bool:
-        """Return whether the records are in another language than this one."""
-        return self.language != OF_RECORDS
-
     def fill(self, key: str, **values: Any) -> str:
         """Return the sentence with its values.
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import shlex
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, TypeVar
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from backproof.core.level import Level
-from backproof.core.model import Arm, Evidence, Finding, Outcome, Record
+from backproof.core.model import Arm, Evidence, Finding, Outcome, Record, StageRole
 from backproof.core.plain_text import one_line
 from backproof.devices import DEVICES
-from backproof.records.proof import DeviceInventory, FixupRecord, ValidateRecord, VerifyRecord
+from backproof.records.proof import DeviceInventory, ValidateRecord, VerifyRecord
 from backproof.report.arm_differences import Remark, list_remarks
 from backproof.report.exhibits import Exhibits
 from backproof.report.patch_diff import pair_files
@@ -30,10 +30,8 @@ if TYPE_CHECKING:
 J = TypeVar("J", JudgedCase, Part)
 _REFS = 12
 _PARTS = 1000
-_ROWS_SHORT = 60
-_ROWS_LONG = 2000
-_FINDINGS_LONG = 10_000
-"""As many as a browser opens at once: tests/report/test_browser.py."""
+_FINDINGS = 5
+"""Times as many of them as of other rows: what a browser opens at once is in tests/report/test_browser.py."""
 _WEIGHT = {"fail": 0, "warning": 1, "note": 2}
 
 
@@ -47,17 +45,16 @@ class Rows:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class DocumentView(RunView):
-    """A run for one document. `short` is for a comment, where everything has its bound."""
+    """A run for one document, which shows at most `most` rows of anything."""
 
     plan: Plan
-    short: bool
     numbers: dict[str, int]
-    used: set[int] = field(default_factory=set)
+    most: int = 2000
 
     @classmethod
-    def of(cls, loaded: LoadedRun, plan: Plan, *, short: bool) -> DocumentView:
+    def of(cls, loaded: LoadedRun, plan: Plan, **options: int) -> Self:
         numbers = {evidence.path: number for number, evidence in enumerate(loaded.run.evidence, 1)}
-        return cls(loaded=loaded, plan=plan, short=short, numbers=numbers)
+        return cls(loaded=loaded, plan=plan, numbers=numbers, **options)
 
     def ground(self, evidence: tuple[Evidence, ...], source: Record | str) -> tuple[int, ...]:
         """Return the numbers of what a line rests on: its own evidence, or else its source's. () when none holds.
@@ -74,9 +71,7 @@ class DocumentView(RunView):
         evidence = evidence or self.loaded.find_file(f"{stage}/{stage}.json") or (result.evidence if result else ())
         if not evidence:
             raise ValueError(f"a line about {stage} has no evidence")
-        numbers = sorted({self.numbers[item.path] for item in evidence})[:_REFS] if self.holds(evidence) else []
-        self.used.update(numbers)
-        return tuple(numbers)
+        return tuple(sorted({self.numbers[item.path] for item in evidence})[:_REFS] if self.holds(evidence) else ())
 
     @property
     def on_device(self) -> bool:
@@ -107,7 +102,7 @@ class DocumentView(RunView):
     def cases(self) -> Rows:
         """The arms of each check and model beside each other; the worst first where there are too many."""
         cases = tuple(judged for row in arrange_by_arm(self.judged_cases) for judged in row.arms if judged)
-        return self.bound(_put_worst_first(cases, _ROWS_SHORT if self.short else _ROWS_LONG))
+        return self.bound(_put_worst_first(cases, self.most))
 
     @property
     def case_rows(self) -> tuple[CaseRow, ...]:
@@ -132,25 +127,30 @@ class DocumentView(RunView):
 
     @property
     def findings(self) -> Rows:
-        """Warnings and worse of the stages that have no lines of their own here; notes too where there is room."""
-        landing = self.loaded.registry.path_to(FixupRecord)
+        """What the stages and their claims found, the worst first, each once."""
         rows = [
             (finding, stage.stage, stage.evidence)
             for stage in self.run.stages
-            if stage.evidence and not (self.short and stage.stage in landing)
+            if stage.evidence
             for finding in stage.findings
         ]
         verify = self._name_stage(VerifyRecord)
         rows += [(finding, verify, claim.evidence) for claim in self.claims for finding in claim.findings]
-        once: dict[Finding, tuple[Finding, str, tuple[Evidence, ...]]] = {row[0]: row for row in reversed(rows)}
-        wanted = [row for row in reversed(once.values()) if not self.short or row[0].severity != "note"]
-        return self.bound(sorted(wanted, key=lambda row: _WEIGHT[row[0].severity]), _FINDINGS_LONG)
+        once: dict[Finding, tuple[Finding, str, tuple[Evidence, ...]]] = {}
+        for row in rows:
+            once.setdefault(row[0], row)
+        return self.bound(sorted(once.values(), key=lambda row: _WEIGHT[row[0].severity]), _FINDINGS)
 
     @property
     def missing(self) -> Rows:
         """What this run does not establish: stages that did not pass or did not run, evidence that does not hold."""
-        ended = [stage for stage in self.run.stages if stage.outcome is not Outcome.PASS]
-        lines = [f"{stage.stage}: {stage.outcome}: {stage.sentence}" for stage in ended]
+        role_of = self.loaded.registry.role_of
+        lines = [
+            f"{stage.stage}: {stage.outcome}: {stage.sentence}"
+            for stage in self.run.stages
+            if stage.outcome not in {Outcome.PASS, Outcome.SKIP}
+            or (stage.outcome is Outcome.SKIP and role_of(stage.stage) is StageRole.PROOF)
+        ]
         ran = {stage.stage for stage in self.run.stages}
         lines += [f"{name}: not run" for name in self.loaded.registry.path_to(ValidateRecord) if name not in ran]
         lines += find_contradictions(self.loaded).values()
@@ -158,12 +158,6 @@ class DocumentView(RunView):
             f"evidence missing or altered, and not counted: {path}" for path in self.altered if path in self.numbers
         ]
         return self.bound(lines)
-
-    @property
-    def evidence(self) -> Rows:
-        """Number and evidence; for a comment only what its lines refer to."""
-        numbered = enumerate(self.run.evidence, 1)
-        return self.bound((number, item) for number, item in numbered if not self.short or number in self.used)
 
     @property
     def exhibits(self) -> Exhibits:
@@ -181,21 +175,20 @@ class DocumentView(RunView):
         return pair_files(self.loaded.upstream, self.loaded.patch, fixups=fixups, dropped=dropped)
 
     @property
-    def commands(self) -> str:
-        """How to run it again, with words in place of this machine's paths."""
-        settings, upstream = self.run.settings, self.plan.upstream
-        pull = f", with refs/pull/{upstream.pull}/head" if upstream.pull else ""
-        tip = self.loaded.pick.base if self.loaded.pick else "the tip that was used"
-        target = one_line(self.plan.target.requirement if self.plan.target else self.plan.install.distribution)
-        values = (self.run.kit, settings.branch, settings.device)
-        kit, branch, device = (shlex.quote(one_line(value)) for value in values)
-        lines = [
-            f"# REPO: {upstream.repo}{pull}, {branch} at {tip}",
-            f"# PYTHON: an interpreter with {target}",
-            f'backproof run patches/{kit} --repo "$REPO" --branch {branch} --python "$PYTHON" --device {device} --out RUN',
-            """cd RUN && jq -r '.evidence[] | "\\(.sha256)  \\(.path)"' run.json | sha256sum --check --quiet""",
-        ]
-        return "\n".join(lines)
+    def command(self) -> str:
+        """The line that installs Backproof and runs the same again, on a machine that has neither."""
+        settings = self.run.settings
+        if self.plan.target:
+            return f"pip install uv && uvx backproof demo {shlex.quote(one_line(self.run.kit))}"
+        named = (
+            f"patches/{self.run.kit}",
+            f"https://github.com/{self.plan.upstream.repo}",
+            settings.branch,
+            settings.device,
+        )
+        kit, url, branch, device = (shlex.quote(one_line(value)) for value in named)
+        options = f"--repo {url} --branch {branch} --python PYTHON --device {device}"
+        return f"pip install uv && uvx backproof run {kit} {options}"
 
     @property
     def upstream_evidence(self) -> tuple[Evidence, ...]:
@@ -208,11 +201,10 @@ class DocumentView(RunView):
     def _name_stage(self, record: type[Record]) -> str:
         return self.loaded.registry.name_of(record)
 
-    def bound(self, rows: Iterable[Any], long: int = _ROWS_LONG) -> Rows:
-        """Return as many rows as this document shows."""
-        everything = tuple(rows)
-        limit = _ROWS_SHORT if self.short else long
-        return Rows(shown=everything[:limit], more=max(0, len(everything) - limit))
+    def bound(self, rows: Iterable[Any], times: int = 1) -> Rows:
+        """Return as many rows as this document shows, or a multiple of them."""
+        everything, most = tuple(rows), self.most * times
+        return Rows(shown=everything[:most], more=max(0, len(everything) - most))
 
 
 def _put_worst_first(items: tuple[J, ...], limit: int) -> tuple[J, ...]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,10 +18,11 @@ from markupsafe import Markup
 
 from backproof import __version__
 from backproof.core import escape
-from backproof.core.plain_text import cut_text, strip_controls
+from backproof.core.plain_text import cut_text, cut_words, strip_controls
 from backproof.core.plural import format_count
 from backproof.core.redaction import find_secrets, redact, redact_for_public
 from backproof.report.catalogue import find_templates, load_catalogue
+from backproof.report.comment import CommentView
 from backproof.report.document import DocumentView
 from backproof.report.drift import describe_doctor_host, list_drift
 from backproof.report.hypotheses import list_suspicions
@@ -41,20 +43,9 @@ Mask = Callable[[Any], str]
 
 COMMENT_LIMIT = 60_000
 """GitHub refuses a comment of more than 65,536 characters; the rest is for what a publisher adds."""
-CUT_FIRST = (
-    "environment",
-    "findings",
-    "observations",
-    "reproduce",
-    "audit",
-    "cases",
-    "landed",
-    "evidence",
-    "limits",
-    "claims",
-)
+CUT_FIRST = ("cases", "limits", "evidence")
 """The sections of the comment that may go, the least needed first."""
-
+_FOLDED_ROWS = 40
 _SHORT = 100
 _LONGEST = 20_000
 """No single value shows more than this; all have smaller bounds where they are printed."""
@@ -62,10 +53,26 @@ _SECTION = re.compile("\x1e([a-z]+)\x1f\n?")
 """Marks a section in a template's output. What comes from outside cannot hold it: controls are taken out."""
 
 
-def render_comment(loaded: LoadedRun, plan: Plan, *, language: Language = "en", hide: Mask | None = None) -> str:
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Links:
+    """Where a reader of the comment finds more; "" where that is not known."""
+
+    page: str = ""
+    bundle: str = ""
+    sha256: str = ""
+
+
+def render_comment(
+    loaded: LoadedRun, plan: Plan, *, language: Language = "en", hide: Mask | None = None, links: Links | None = None
+) -> str:
     """Draft the comment for the upstream pull request, in Markdown; `hide` where it is not our machine's to mask."""
     environment = make_markdown_environment(hide or _make_mask(loaded), language)
-    text = environment.get_template("comment.md.j2").render(view=DocumentView.of(loaded, plan, short=True))
+    headline = load_catalogue(language).translate("headline", loaded.run.outcome)
+    text = environment.get_template("comment.md.j2").render(
+        view=CommentView.of(loaded, plan, most=_FOLDED_ROWS),
+        headline=HEADLINES[loaded.run.outcome] if headline == loaded.run.outcome else headline,
+        links=links or Links(),
+    )
     return fit_sections(_split_sections(text), COMMENT_LIMIT, language)
 
 
@@ -73,7 +80,7 @@ def render_page(loaded: LoadedRun, plan: Plan) -> str:
     """Render the report as one HTML file that needs nothing else."""
     environment = make_html_environment(_make_mask(loaded))
     return environment.get_template("report.html.j2").render(
-        view=DocumentView.of(loaded, plan, short=False), headline=HEADLINES[loaded.run.outcome]
+        view=DocumentView.of(loaded, plan), headline=HEADLINES[loaded.run.outcome]
     )
 
 
@@ -107,15 +114,16 @@ def make_markdown_environment(hide: Mask, language: Language = "en") -> Environm
     environment = _make_environment(finalize=inert)
     environment.filters.update(
         prose=lambda text, limit=600: escape.escape_prose(hide(text), limit),
+        brief=lambda text, count: escape.escape_prose(cut_words(hide(text), count)),
+        brief_code=lambda text, count: escape.format_code_span(cut_words(hide(text), count)),
+        address=lambda text: escape.escape_address(hide(text)),
         code=lambda text, limit=200: escape.format_code_span(hide(text), limit),
         fence=lambda text, language="": escape.format_code_block(hide(text), language),
     )
     environment.globals.update(
         say=say,
         word=catalogue.translate,
-        translated=catalogue.translates,
         section=lambda name: Markup(f"\x1e{name}\x1f"),  # noqa: S704
-        refs=lambda numbers: Markup("".join(f"[e{number}]" for number in numbers)) or say("evidence.gone"),  # noqa: S704
     )
     return environment
 
