@@ -70,6 +70,8 @@ class Target:
             "operators": {"file": str(SYNTHETIC / "operators.py"), "model": "plain", "options": {}},
             "files": [],
             "cover": False,
+            "ahead": [],
+            "stop": False,
             "carried": _carried(),
             "work": str(work),
             "result": str(work / "result.json"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import secrets
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,10 +21,10 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from backproof.core.model import Arm
-    from backproof.devices.protocol import Device
+    from backproof.devices.protocol import Device, Session
     from backproof.kit.plan import Check
 
-_SCHEMA = 2
+_SCHEMA = 3
 """Of the request; target/backproof_target/request.py reads it."""
 
 
@@ -46,13 +46,23 @@ class CheckEnvironment:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class Shadow:
+    """Another version of one installed file: `file`, in a folder that a process has before the target's own path."""
+
+    folder: Path
+    file: Path
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class CheckJob:
-    """One check under one operator model."""
+    """One check under one operator model; with `stop` it ends at the first test that fails."""
 
     name: str
     check: Check
     operators: dict[str, Any] | None
     cover: bool = False
+    shadow: Shadow | None = None
+    stop: bool = False
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -74,6 +84,28 @@ class _Request:
 
     def file(self, ending: str) -> Path:
         return self.work / f"{self.job.name}{ending}"
+
+
+class CheckTimeoutError(TargetError):
+    """A check was stopped because its time was over: nothing else is known of it."""
+
+
+def run_jobs(
+    environment: CheckEnvironment, jobs: Sequence[CheckJob], session: Session
+) -> list[CompletedCheck | TargetError]:
+    """Run several checks as the device allows: side by side from one process, or each alone with device logs of its own."""
+    if environment.device.TRAITS.forks:
+        return run_batch(environment, jobs, parallel=environment.device.TRAITS.parallel)
+    return [_run_alone(environment, job, session) for job in jobs]
+
+
+def _run_alone(environment: CheckEnvironment, job: CheckJob, session: Session) -> CompletedCheck | TargetError:
+    # Device logs of its own for each process: an earlier one's fault must not be taken for this one's.
+    own = session.prepare_process(environment.arm, job.name).env
+    try:
+        return run_check(replace(environment, env={**environment.env, **own}), job)
+    except TargetError as error:
+        return error
 
 
 def run_check(environment: CheckEnvironment, job: CheckJob) -> CompletedCheck:
@@ -140,8 +172,10 @@ def _build_request(environment: CheckEnvironment, request: _Request) -> dict[str
         "session": environment.device.TRAITS.session,
         "check": {"id": job.check.id, "file": file, "select": job.check.select},
         "operators": job.operators,
-        "files": list(environment.files),
+        "files": [*environment.files, *([str(job.shadow.file)] if job.shadow else [])],
+        "ahead": [str(job.shadow.folder)] if job.shadow else [],
         "cover": job.cover,
+        "stop": job.stop,
         "carried": [str(link_packages(environment.work.parent))],
         "work": str(request.file(".work")),
         "result": str(request.file(".json")),
@@ -172,12 +206,11 @@ def _read_result(request: _Request, done: proc.Completed) -> CompletedCheck:
 def _explain_missing(request: _Request, done: proc.Completed, error: Exception) -> TargetError:
     check = request.job.check
     output = " ".join((done.error_text or done.text).split())[-1000:]
-    why = f"it ended with code {done.code}: {output}"
-    if done.code == proc.TIMED_OUT:
-        why = f"it was stopped after {check.timeout:.0f} s"
+    late = done.code == proc.TIMED_OUT
+    why = f"it was stopped after {check.timeout:.0f} s" if late else f"it ended with code {done.code}: {output}"
     if isinstance(error, ValidationError):
         why += f"; its result cannot be read: {describe_problems(error)}"
-    return TargetError(
+    return (CheckTimeoutError if late else TargetError)(
         f"check {check.id}: the target interpreter gave no result",
         why=why,
         next_step=f"read {request.file('.log')}; `{done.command}` runs it again",

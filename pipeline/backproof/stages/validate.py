@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +11,7 @@ from backproof.core.model import Arm, Outcome, Record, StageRole
 from backproof.core.plain_text import one_line
 from backproof.core.redaction import redact
 from backproof.devices.check_result import CheckResult
-from backproof.devices.check_run import CheckEnvironment, CheckJob, CompletedCheck, run_batch, run_check
+from backproof.devices.check_run import CheckEnvironment, CheckJob, CompletedCheck, run_jobs
 from backproof.install import arms, editable
 from backproof.records.proof import (
     INVENTORY_FILE,
@@ -140,19 +139,7 @@ def _run_checks(
         )
         for subject in subjects
     ]
-    if device.TRAITS.forks:
-        return run_batch(environment, jobs, parallel=device.TRAITS.parallel)
-    return [_run_alone(environment, job, session) for job in jobs]
-
-
-def _run_alone(environment: CheckEnvironment, job: CheckJob, session: Session) -> CompletedCheck | TargetError:
-    try:
-        # Device logs of its own for each process: an earlier one's fault must not be taken for this one's.
-        return run_check(
-            replace(environment, env={**environment.env, **session.prepare_process(environment.arm, job.name).env}), job
-        )
-    except TargetError as error:
-        return error
+    return run_jobs(environment, jobs, session)
 
 
 def _judge_answer(

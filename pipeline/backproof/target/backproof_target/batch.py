@@ -103,11 +103,11 @@ def _reap_jobs(running: dict[int, tuple[Job, float]]) -> None:
         if done:
             del running[child]
             if os.WIFSIGNALED(status):
-                _describe_death(job, f"signal {os.WTERMSIG(status)} ended the process")
+                _describe_death(job, "did-not-finish", f"signal {os.WTERMSIG(status)} ended the process")
         elif time.monotonic() - since > job.timeout:
             _kill_job(child)
             del running[child]
-            _describe_death(job, f"stopped after {job.timeout:.0f} s")
+            _describe_death(job, "timed-out", f"stopped after {job.timeout:.0f} s")
 
 
 def _kill_job(child: int) -> None:
@@ -116,7 +116,7 @@ def _kill_job(child: int) -> None:
         os.waitpid(child, 0)
 
 
-def _describe_death(job: Job, why: str) -> None:
+def _describe_death(job: Job, what: str, why: str) -> None:
     answer = result.blank_result(job.request)
-    answer["error"] = {"what": "did-not-finish", "trace": why}
+    answer["error"] = {"what": what, "trace": why}
     result.write_result(job.request.result, answer)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-SCHEMA = 2
+SCHEMA = 3
 
 
 class RequestError(Exception):
@@ -36,6 +36,7 @@ class Operators:
 class Request:
     """One check, on one arm, on one device.
 
+    ``ahead`` are folders that come before the target's own on the path, in processes that the check starts, too.
     ``device`` is only the name that a check can ask for; ``session`` is the module of ``sessions`` that prepares it.
     """
 
@@ -46,7 +47,9 @@ class Request:
     check: Check
     operators: Operators | None
     files: tuple[Path, ...]
+    ahead: list[str]
     cover: bool
+    stop: bool
     carried: list[str]
     work: Path
     result: Path

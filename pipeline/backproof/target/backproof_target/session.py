@@ -24,7 +24,7 @@ def run_session(request: Request) -> None:
     """Write the result whatever happens; first one that says that the process did not finish."""
     answer = result.blank_result(request)
     result.write_result(request.result, answer)
-    sys.path.extend(request.carried)
+    _extend_path(request)
     reach = Reach(request.files, wanted=request.cover)
     setting = Setting(request=request, answer=answer, log=LaunchLog(), reach=reach)
     watch = LoaderWatch(request.files)
@@ -39,6 +39,12 @@ def run_session(request: Request) -> None:
     answer["versions"] = result.list_versions()
     answer["faults"] = result.count_faults(answer["tests"])
     result.write_result(request.result, answer)
+
+
+def _extend_path(request: Request) -> None:
+    sys.path[:] = [*request.ahead, *sys.path, *request.carried]
+    if request.ahead:
+        os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [*request.ahead, os.environ.get("PYTHONPATH")]))
 
 
 def _run_checks(setting: Setting, watch: LoaderWatch) -> None:
@@ -82,6 +88,7 @@ def _pytest_arguments(request: Request) -> list[str]:
     return [
         str(request.check.file),
         *selected,
+        *(["--exitfirst"] if request.stop else []),
         "-q",
         "--tb=native",  # the pretty ones read and highlight source for each frame: a third of the run time
         "--no-header",
