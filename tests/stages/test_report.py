@@ -13,6 +13,7 @@ import jsonschema
 import pytest
 from backproof.core.model import Arm, Outcome
 from backproof.kit.loader import make_schema
+from backproof.records.mutation import MutationRecord
 from backproof.records.proof import Run, StageResult
 from backproof.report import junit
 from backproof.report.view import RunView
@@ -165,6 +166,7 @@ def test_a_colour_goes_whole(tmp_path: Path) -> None:
     [
         ("run", {"$schema": DRAFT, **Run.model_json_schema(mode="serialization")}),
         ("plan", make_schema()),
+        ("mutate", {"$schema": DRAFT, **MutationRecord.model_json_schema(mode="serialization")}),
     ],
 )
 def test_the_published_schema_is_the_models(name: str, schema: dict[str, Any]) -> None:

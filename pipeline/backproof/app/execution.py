@@ -55,9 +55,15 @@ class Request:
     wait: float = 0
 
 
-def run_pipeline(request: Request, say: Say, *, first: str = NAMES[0], last: str = NAMES[-1]) -> Run:
-    """Run the whole pipeline, or the part from `first` to `last`; what changed outside the run folder is undone at the end."""
-    return _run_stages(request, say, PIPELINE[NAMES.index(first) : NAMES.index(last) + 1], hold=False)
+def run_pipeline(
+    request: Request, say: Say, *, first: str = NAMES[0], last: str = NAMES[-1], beside: tuple[Stage, ...] = ()
+) -> Run:
+    """Run the whole pipeline, or the part from `first` to `last`; what changed outside the run folder is undone at the end.
+
+    Stages on request that are given as `beside` run before the last one.
+    """
+    *stages, final = PIPELINE[NAMES.index(first) : NAMES.index(last) + 1]
+    return _run_stages(request, say, (*stages, *beside, final), hold=False)
 
 
 def run_alone(request: Request, say: Say, name: str) -> Run:

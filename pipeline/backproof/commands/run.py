@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from backproof.commands.options import add_run_options
+from backproof.commands.options import add_run_options, json_option
 from backproof.commands.output import finish_run, finish_stage, print_line, say
+from backproof.core import time_budget
+
+if TYPE_CHECKING:
+    from backproof.rundir.context import Stage
 
 
 class _StageName(click.ParamType[str]):
@@ -34,8 +38,11 @@ class _StageName(click.ParamType[str]):
     help="Take what the run put into the target out again instead; RUN may be the site-packages, too.",
 )
 @click.option("--force", is_flag=True, help="With --undo: also overwrite files that somebody changed since.")
+@click.option(
+    "--mutate", is_flag=True, help="Try the proofs on wrong versions of the fix, too: see `backproof mutate`."
+)
 @add_run_options
-def run(*, path: Path, out: Path | None, undo: bool, force: bool, as_json: bool, **options: Any) -> None:
+def run(*, path: Path, out: Path | None, undo: bool, force: bool, mutate: bool, as_json: bool, **options: Any) -> None:
     """Run the pipeline of a kit on a release branch, or go on with a run, and print the drafted comment.
 
     Give a kit and --out for a new run, or the folder of a run that exists: what is done and unchanged is reused.
@@ -51,7 +58,15 @@ def run(*, path: Path, out: Path | None, undo: bool, force: bool, as_json: bool,
         finish_stage(execution.run_alone(request, say, only), only, as_json=as_json)
     else:
         first, last = first or execution.NAMES[0], last or execution.NAMES[-1]
-        finish_run(execution.run_pipeline(request, say, first=first, last=last), folder, as_json=as_json)
+        beside = _name_beside(mutate=mutate)
+        done = execution.run_pipeline(request, say, first=first, last=last, beside=beside)
+        finish_run(done, folder, as_json=as_json)
+
+
+def _name_beside(*, mutate: bool) -> tuple[Stage, ...]:
+    from backproof.stages import mutate as mutation
+
+    return (mutation,) if mutate else ()
 
 
 def _locate(path: Path, out: Path | None) -> tuple[Path, str | None]:
@@ -63,6 +78,24 @@ def _locate(path: Path, out: Path | None) -> tuple[Path, str | None]:
     if not path.is_dir():
         raise click.UsageError(f"{path}: neither a kit nor the folder of a run.")
     return path, None
+
+
+@click.command("mutate")
+@click.argument("folder", metavar="RUN", type=click.Path(path_type=Path, exists=True, file_okay=False))
+@click.option("--budget", "span", help="Time to spend, for example 45m; what is not tried then is counted as such.")
+@json_option
+def mutate_command(*, folder: Path, span: str | None, as_json: bool) -> None:
+    """Try the proofs of a run on wrong versions of its fix: how many are caught is how strong the proof is.
+
+    Each version differs from the fix in one place. It is caught when a proof is red on it by its claim; an error or a
+    timeout is no catch. The list is in mutate/mutate.json, and the versions are in mutate/mutants.patch.
+    """
+    from backproof.app import execution
+    from backproof.stages import mutate
+
+    options = mutate.MutateOptions(budget=time_budget.parse_budget(span))
+    done = execution.run_on_request(execution.Request(folder=folder), say, mutate, options)
+    finish_stage(done, mutate.NAME, as_json=as_json)
 
 
 @click.command("demo")

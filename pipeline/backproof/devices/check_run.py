@@ -194,6 +194,8 @@ def _read_result(request: _Request, done: proc.Completed) -> CompletedCheck:
         result = CheckResult.model_validate_json(request.file(".json").read_bytes())
     except (OSError, ValidationError) as error:
         raise _explain_missing(request, done, error) from error
+    if done.code == proc.TIMED_OUT and result.error:
+        raise _explain_missing(request, done)
     if result.nonce != request.nonce:
         raise TargetError(
             f"check {request.job.check.id}: the result is not of this run",
@@ -203,7 +205,7 @@ def _read_result(request: _Request, done: proc.Completed) -> CompletedCheck:
     return CompletedCheck(result=result, file=request.file(".json"), command=done.command)
 
 
-def _explain_missing(request: _Request, done: proc.Completed, error: Exception) -> TargetError:
+def _explain_missing(request: _Request, done: proc.Completed, error: Exception | None = None) -> TargetError:
     check = request.job.check
     output = " ".join((done.error_text or done.text).split())[-1000:]
     late = done.code == proc.TIMED_OUT

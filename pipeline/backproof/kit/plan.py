@@ -128,6 +128,13 @@ class Check(Record):
         return {name: expected for name, expected in self.expect.items() if name in models}
 
 
+class Equivalent(Record):
+    """A mutant of the fix that is no wrong version of it: no check can tell the two apart. It stays counted."""
+
+    mutant: Annotated[str, Field(pattern=r"^[0-9a-f]{8}$", description="its id in mutate/mutate.json")]
+    reason: Annotated[str, Field(min_length=1)]
+
+
 class TriagePlan(Record):
     """The first fault that `base` must show in its logs."""
 
@@ -166,6 +173,7 @@ class Plan(Record):
     verify: Verify = Verify()
     emulator: Emulator | None = None
     check: Annotated[tuple[Check, ...], Field(min_length=1)]
+    equivalent: tuple[Equivalent, ...] = ()
     triage: TriagePlan | None = None
     baseline: Baseline = Baseline()
     target: Target | None = None

@@ -29,6 +29,7 @@ from backproof.report.hypotheses import list_suspicions
 from backproof.report.load_charts import draw_charts
 from backproof.report.timeline import Timeline
 from backproof.verdict.sentences import HEADLINES, TRIAGE_HEADLINES
+from backproof.verdict.strength import describe_strength
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -43,7 +44,7 @@ Mask = Callable[[Any], str]
 
 COMMENT_LIMIT = 60_000
 """GitHub refuses a comment of more than 65,536 characters; the rest is for what a publisher adds."""
-CUT_FIRST = ("cases", "limits", "evidence")
+CUT_FIRST = ("mutants", "cases", "limits", "evidence")
 """The sections of the comment that may go, the least needed first."""
 _FOLDED_ROWS = 40
 _SHORT = 100
@@ -140,6 +141,7 @@ def make_html_environment(hide: Mask) -> Environment:
         chart_logs=Timeline.of,
         draw_charts=draw_charts,
         describe_doctor_host=describe_doctor_host,
+        describe_strength=describe_strength,
         list_drift=list_drift,
         list_suspicions=list_suspicions,
     )

@@ -15,6 +15,7 @@ from backproof.core.model import Record, StageRole
 from backproof.records.audit import AuditRecord
 from backproof.records.experiment import ExperimentsRecord
 from backproof.records.host import DoctorRecord
+from backproof.records.mutation import MutationRecord
 from backproof.records.proof import (
     INVENTORY_FILE,
     PATCH_FILE,
@@ -107,6 +108,7 @@ class LoadedRun:
     verify = _RecordOf(VerifyRecord)
     validate = _RecordOf(ValidateRecord)
     inventory = _RecordOf(DeviceInventory)
+    mutation = _RecordOf(MutationRecord)
     audit = _RecordOf(AuditRecord)
     triage = _RecordOf(TriageResult)
     serve = _RecordOf(ServeRecord)

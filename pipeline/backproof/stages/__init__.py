@@ -11,6 +11,7 @@ from backproof.stages import (
     experiment,
     fixup,
     install,
+    mutate,
     pick,
     publish,
     report,
@@ -30,6 +31,7 @@ STAGES: Final[tuple[Stage, ...]] = (
     install,
     verify,
     validate,
+    mutate,
     triage,
     serve,
     upstream_tests,
@@ -40,7 +42,7 @@ STAGES: Final[tuple[Stage, ...]] = (
     publish,
 )
 """Every stage; each rests on those before it."""
-ON_REQUEST: Final[tuple[Stage, ...]] = (serve, upstream_tests, experiment, audit, doctor, publish)
+ON_REQUEST: Final[tuple[Stage, ...]] = (mutate, serve, upstream_tests, experiment, audit, doctor, publish)
 """The stages that run only when their own command asks for them."""
 PIPELINE: Final[tuple[Stage, ...]] = tuple(stage for stage in STAGES if stage not in ON_REQUEST)
 """The stages of every run."""
