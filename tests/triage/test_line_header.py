@@ -124,6 +124,54 @@ LINES: dict[str, tuple[str | bytes, list[Head]]] = {
         "[2027-02-14 10:00:01.000002] [error] [88] it failed",
         [error("it failed", stamp=at("10:00:01.000002"), pid=88, prefixed=True)],
     ),
+    "torch's warning, old": ("[W NPUStream.cpp:372] it failed", [text("it failed", level="WARNING", prefixed=True)]),
+    "mindie with a zone": (
+        "[2027-02-14 10:00:01.100+08:00] [88] [89] [server] [ERROR] [a.cpp:230] : it failed",
+        [error("it failed", stamp=Stamp(at("10:00:01.100000").us, 1000), pid=88, prefixed=True)],
+    ),
+    "sglang": (
+        "[2027-02-14 10:00:01 DP0 TP3] it failed",
+        [text("it failed", stamp=at("10:00:01"), rank=3)],
+    ),
+    "sglang, no rank": ("[2027-02-14 10:00:01] it failed", [text("it failed", stamp=at("10:00:01"))]),
+    "deepspeed": (
+        "worker-0: [2027-02-14 10:00:01,100] [WARNING] [launch.py:253:main] it failed",
+        [
+            text(
+                "[launch.py:253:main] it failed",
+                level="WARNING",
+                stamp=Stamp(at("10:00:01.100000").us, 1000),
+                host="worker-0",
+                prefixed=True,
+            )
+        ],
+    ),
+    "torch_npu's watchdog": (
+        "[758] [2027-02-14 10:00:01:100] torch.distributed: [ERROR] it failed",
+        [error("it failed", stamp=Stamp(at("10:00:01.100000").us, 1000), pid=758, prefixed=True)],
+    ),
+    "logging": (
+        "2027-02-14 10:00:01,100 - a.b - ERROR - it failed",
+        [error("it failed", stamp=Stamp(at("10:00:01.100000").us, 1000), prefixed=True)],
+    ),
+    "trainer": (
+        "[INFO|trainer.py:9] 2027-02-14 10:00:01,100 >> it failed",
+        [text("it failed", level="INFO", stamp=Stamp(at("10:00:01.100000").us, 1000), prefixed=True)],
+    ),
+    "blanks that do not break": (PLOG.replace(" ", "\N{NO-BREAK SPACE}"), [FAILED]),
+    "torch_npu names a rank behind a driver": (
+        "(TaskRunner pid=9) [ERROR] 2027-02-14-10:00:01 (PID:35, Device:4, RankID:2) x",
+        [
+            error(
+                "[ERROR] 2027-02-14-10:00:01 (PID:35, Device:4, RankID:2) x",
+                pid=35,
+                stamp=at("10:00:01"),
+                rank=2,
+                device=4,
+                prefixed=True,
+            )
+        ],
+    ),
     "uvicorn": ("ERROR:    it failed", [error("it failed", prefixed=True)]),
     "uvicorn behind a prefix": (
         "(APIServer pid=80) INFO:     up",
@@ -267,13 +315,22 @@ PREFIXES = {
     "(Worker_DCP1_TP3 pid=9) x": Prefix(pid=9, rank=3, length=24),
     "(RayWorker rank=4, pid=9, ip=10.0.0.1) x": Prefix(pid=9, rank=4, length=39),
     "[rank3]: x": Prefix(rank=3, length=9),
-    "[default0]:x": Prefix(),
+    "[default0]:x": Prefix(rank=0, length=11),
     "[defaultRank 5]:x": Prefix(rank=5, length=16),
     "[1,6]<stderr>: x": Prefix(rank=6, length=15),
     "[RAW SERVER] x": Prefix(length=13),
     f"{ISO}Z stderr F x": Prefix(length=len(ISO) + 11),
     f"{ISO}Z x": Prefix(length=len(ISO) + 2),
     "vllm-0  | x": Prefix(length=10),
+    "worker-1: x": Prefix(host="worker-1", length=10),
+    "10.0.0.7: [rank3]: x": Prefix(host="10.0.0.7", rank=3, length=19),
+    "E20001: x": Prefix(),
+    "step 1: x": Prefix(),
+    "[pod/decode-0/vllm] x": Prefix(host="decode-0", length=20),
+    "Feb 14 10:00:01 hostx vllm.service[77]: x": Prefix(host="hostx", pid=77, stamp=yearless("10:00:01"), length=40),
+    "Feb 14 10:00:01 hostx kernel: x": Prefix(),
+    "> > x": Prefix(length=4),
+    "/root/ascend/log/debug/plog/plog-77_20270214.log:30:x": Prefix(length=52),
     "vllm-0 | (Worker_TP3 pid=9) [rank5]: x": Prefix(pid=9, rank=5, length=37),
     "(Worker_TP3 pid=9) (Actor) vllm-0 | x": Prefix(pid=9, rank=3, length=36),
     "(Worker_TP3 pid=9) (Worker_TP4 pid=10) x": Prefix(pid=10, rank=4, length=39),
