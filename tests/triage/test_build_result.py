@@ -555,11 +555,26 @@ USUAL = {name: Kind(family="op", meaning=name, advice=name) for name in ("tiling
             make_fault(), [make_event("noise", 101, subject="error code is 507011")], None, id="noise says nothing"
         ),
         pytest.param(make_fault(), [], None, id="none"),
-        pytest.param(make_fault(kind="tiling"), [], "561002", id="usual for tiling"),
-        pytest.param(make_fault(kind="kernel-missing"), [], "561003", id="usual for a missing kernel"),
-        pytest.param(make_fault(kind="aclnn-param"), [], "161002", id="usual for an argument"),
         pytest.param(
-            make_fault(kind="tiling"),
+            make_fault(kind="tiling", of=make_rule("first-fault", "tiling", code="561002")),
+            [],
+            "561002",
+            id="usual for tiling",
+        ),
+        pytest.param(
+            make_fault(kind="kernel-missing", of=make_rule("first-fault", "kernel-missing", code="561003")),
+            [],
+            "561003",
+            id="usual for a missing kernel",
+        ),
+        pytest.param(
+            make_fault(kind="aclnn-param", of=make_rule("first-fault", "aclnn-param", code="161002")),
+            [],
+            "161002",
+            id="usual for an argument",
+        ),
+        pytest.param(
+            make_fault(kind="tiling", of=make_rule("first-fault", "tiling", code="561002")),
             [make_secondary(subject="error code is 507011")],
             "507011",
             id="said before usual",

@@ -35,7 +35,9 @@ def test_other_lines_introduce_nobody(subject: str) -> None:
 PLACES = {
     "server.log": LabelFacts(host="", pid=None, rank=None, device=None),
     "plog-31_20270214100000001.log": LabelFacts(host="", pid=31, rank=None, device=None),
-    "node1/rank_0/device-0/device-7_20270214100000001.log": LabelFacts(host="node1", pid=7, rank=0, device=0),
+    "node1/rank_0/device-0/device-7_20270214100000001.log": LabelFacts(
+        host="node1", pid=7, rank=0, device=0, device_log=True
+    ),
     "10.0.0.7/rank12/plog-0_20270214100000001.log": LabelFacts(host="10.0.0.7", pid=0, rank=12, device=None),
     "a/worker-3/device-12/x.log": LabelFacts(host="worker-3", pid=None, rank=None, device=12),
 }

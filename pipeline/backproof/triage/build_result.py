@@ -24,7 +24,8 @@ if TYPE_CHECKING:
     from backproof.triage.rules import RuleBook
 
 _TEXT: Final = 400
-_USUAL_CODES: Final = {"tiling": "561002", "kernel-missing": "561003", "aclnn-param": "161002"}
+_WRAPPERS: Final = {"361001", "500000"}
+"""Codes that only say that a call below failed."""
 
 
 class ResultBuilder:
@@ -51,7 +52,7 @@ class ResultBuilder:
             confidence=self._rate_confidence(),
             why=self._give_reasons(),
             advice=ending.advice or (self._choose_advice(kind) if self.fault else ""),
-            code=self._find_user_code(kind),
+            code=self._find_user_code(),
             chain=tuple(codes.build_chain(self._find_codes())),
             codes=tuple(dict.fromkeys(self._find_codes())),
             device=self._find_device(),
@@ -139,14 +140,16 @@ class ResultBuilder:
     def _find_codes(self) -> list[Code]:
         return [code for event in self.parts for code in codes.find_codes(event.subject)]
 
-    def _find_user_code(self, kind: str) -> str | None:
-        """Return the first code that the user met: ACL or alarm, of the secondary errors, then of the fault, then of the kind."""
-        ordered = [*sorted(self.secondary, key=get_time_key), *self.parts]
-        codes_of_lines = [codes.find_codes(event.subject) for event in ordered]
-        printed = (code for line in codes_of_lines for code in line if code.table in {"acl", "alarm_code"})
-        implied = (code for line in codes_of_lines for code in codes.build_chain(line) if code.table == "acl")
-        first = next((code.code for code in (*printed, *implied) if not code.code.endswith("9999")), None)
-        return first or _USUAL_CODES.get(kind)
+    def _find_user_code(self) -> str | None:
+        """Return the code that the user met: said by the fault's own process first, then by others, then what is only meant."""
+        secondary = sorted(self.secondary, key=get_time_key)
+        own = [event for event in secondary if self.fault and event.process == self.fault.process]
+        groups = [self.parts, own] if self.fault in self.secondary else [own, self.parts]
+        said = [[code for event in group for code in codes.find_codes(event.subject)] for group in (*groups, secondary)]
+        implied = codes.build_chain(code for group in said for code in group)
+        known = (_pick_code(group) for group in (*said, implied))
+        usual = (event.rule.code for event in (*self.parts, *secondary) if event.rule and event.rule.code)
+        return next((code for code in (*known, *usual) if code), None)
 
     def _find_device(self) -> int | None:
         """Return the device that the fault names, else that of its process, else of its file, else chip and die."""
@@ -161,3 +164,12 @@ class ResultBuilder:
 
     def _find_kernel(self) -> str | None:
         return next((name for event in self.parts if (name := correlate.find_kernel(event.subject))), None)
+
+
+def _pick_code(seen: Sequence[Code]) -> str | None:
+    """Pick what a user would search for: a code of an API before an alarm, none that only says that something failed."""
+    for table in codes.USER_TABLES:
+        for code in seen:
+            if code.table == table and not code.code.endswith("9999") and code.code not in _WRAPPERS:
+                return code.code
+    return None

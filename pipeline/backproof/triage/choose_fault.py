@@ -23,6 +23,8 @@ _AT_ONCE: Final = SECOND
 _SOON: Final = 60 * SECOND
 """A process that logs nothing worse for so long after an error went on."""
 _ALIVE: Final = 10 * SECOND
+CONSEQUENCE: Final = "a program that stopped because of another error"
+"""A reason for which a candidate is not the cause, and yet no noise."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,7 +49,7 @@ def choose_fault(world: World, book: RuleBook, signs: SignsOfLife) -> Choice:
     """Try in turn: first faults, their details, waits that ran out, and last the errors that no rule knows."""
     survived = _find_survived(world, book, signs)
     causes = [event for event in world.events if event.role == "first-fault" and event not in survived]
-    causes = _keep_last_session(world, causes, survived)
+    causes = _drop_consequences(world, book, _keep_last_session(world, causes, survived), survived)
     if causes:
         return _make_choice(
             min(causes, key=_rank_event), "medium", "the earliest report of a fault that nothing survived", survived
@@ -152,6 +154,37 @@ def _find_later_activity(process: Process, at: int, world: World, signs: SignsOf
     if life is not None and life.last is not None and life.last > at + _ALIVE:
         return f"the process went on for {(life.last - at) // SECOND} s"
     return None
+
+
+def _drop_consequences(
+    world: World, book: RuleBook, causes: Sequence[Event], survived: dict[Event, str]
+) -> list[Event]:
+    """Set aside the exceptions and signals of programs that come right after another error: a program stops because of it."""
+    reports = [event for event in world.events if event.role not in {"noise", "unknown", "continued"}]
+    reports = [event for event in reports if _get_family(event, book) != "host"]
+    remaining = []
+    for event in causes:
+        if _is_host_text(event, book) and any(_comes_soon_after(event, other) for other in reports):
+            survived[event] = CONSEQUENCE
+        else:
+            remaining.append(event)
+    return remaining
+
+
+def _is_host_text(event: Event, book: RuleBook) -> bool:
+    return event.entry.head.form == "text" and not event.entry.head.alarm and _get_family(event, book) == "host"
+
+
+def _get_family(event: Event, book: RuleBook) -> str:
+    kind = book.get_kind(event.kind)
+    return kind.family if kind else ""
+
+
+def _comes_soon_after(event: Event, other: Event) -> bool:
+    below = event.entry.source == other.entry.source and other.place < event.place
+    if event.time is None or other.time is None or event.time == other.time:
+        return below
+    return 0 < event.time - other.time <= _SOON
 
 
 def _keep_last_session(world: World, causes: list[Event], survived: dict[Event, str]) -> list[Event]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from functools import cache
+from functools import cache, lru_cache
 from importlib import resources
 from typing import TYPE_CHECKING, Final
 
@@ -18,12 +18,25 @@ if TYPE_CHECKING:
 _SEEN: Final[tuple[tuple[str, re.Pattern[str]], ...]] = (
     ("ts", re.compile(r"\b(?:retCode|errorCode)=(0x[0-9a-fA-F]{2,3})\b")),
     ("inner", re.compile(r"\b(?:InnerCode|status|retCode)=(0x7[0-9a-fA-F]{6})\b")),
-    ("acl", re.compile(r"(?:ErrCode=|runtime result = |error code(?: is |[:=] ?)|errno\[|ErrorNo: )([1235]\d{5})\b")),
+    (
+        "acl",
+        re.compile(
+            r"(?:ErrCode=|runtime result = |error code(?: is |[:=] ?)|errno\[|ErrorNo: |Error number is |failed: )([1235]\d{5})\b"
+        ),
+    ),
     ("alarm_code", re.compile(r"\b(E[0-9A-Z]\d{4})\b")),
+    ("mindie", re.compile(r"\[(MIE05E\w{6})\]")),
+    ("event", re.compile(r"(?:event_id|[Ee]vent id|excep_code|exception[_ ]code)\W{1,4}(0x[0-9a-fA-F]{8})\b")),
     ("aicore", re.compile(r"(?:errcode:\(|error code = )(0x[0-9a-fA-F]+|\d{2,3})\b")),
+    ("aicore2", re.compile(r"errcode:\([^,]{1,20}, ?(0x[0-9a-fA-F]+)")),
+    ("aicore3", re.compile(r"errcode:\([^,]{1,20},[^,]{1,20}, ?(0x[0-9a-fA-F]+)")),
     ("errtype", re.compile(r"errType=(0x[0-9a-fA-F]+)")),
     ("hccl", re.compile(r"(?:hcclRet -> |error code is \[?|ret\[)(\d{1,2})\b")),
 )
+
+
+USER_TABLES: Final = ("acl", "alarm_code", "mindie")
+"""Numberings that a user meets, the most telling first."""
 
 
 class CodeTable(Record):
@@ -48,18 +61,30 @@ def decode_code(table: str, code: str) -> Code:
     """Return the meaning of a number, empty when the table does not have it."""
     numbering = load_tables()[table]
     key = normalize_code(code)
-    return Code(table=table, code=key, meaning=numbering.entries.get(key, ""), source=numbering.source)
+    meaning = numbering.entries.get(key) or (_decode_event(key) if table == "event" else "")
+    return Code(table=table, code=key, meaning=meaning, source=numbering.source)
 
 
-def find_kind(table: str, code: str | None) -> str | None:
-    """Return the kind of first fault that a code means by a table of kinds, if it means a precise one."""
-    return load_tables()[table].entries.get(normalize_code(code)) if code else None
+def _decode_event(key: str) -> str:
+    """Take a device event apart: 16 bits name the part of the device, 16 bits what is wrong with it."""
+    module, failure = divmod(int(key, 16), 1 << 16)
+    names = (decode_code("event_module", hex(module)), decode_code("event_failure", hex(failure)))
+    return ": ".join(name.meaning for name in names if name.meaning)
 
 
-def find_codes(subject: str) -> list[Code]:
+@lru_cache(maxsize=4096)
+def find_kind(code: Code) -> str | None:
+    """Return the kind of first fault that a code means, if it means a precise one."""
+    numbering = load_tables().get(f"{code.table.rstrip('23')}_kind")
+    patterns = numbering.entries.items() if numbering else ()
+    return next((kind for pattern, kind in patterns if re.search(pattern, f"{code.code} {code.meaning}")), None)
+
+
+@lru_cache(maxsize=4096)
+def find_codes(subject: str) -> tuple[Code, ...]:
     """Return all numbers of a line that a table knows, in the order of the chain: TS, inner, ACL, alarm."""
     codes = [decode_code(table, hit) for table, pattern in _SEEN for hit in pattern.findall(subject)]
-    return [code for code in codes if code.meaning or code.table in {"acl", "alarm_code"}]
+    return tuple(code for code in codes if code.meaning or code.table in USER_TABLES)
 
 
 def build_chain(codes: Iterable[Code]) -> list[Code]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, deque
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
 from backproof.triage import correlate, line_header, serverlog, timestamps
@@ -22,12 +22,16 @@ _DIGITS: Final = str.maketrans("0123456789", "##########")
 
 UNKNOWN: Final = -1
 CONTINUED: Final = -2
+LEADING: Final = -3
+_TRACEBACK: Final = "Traceback (most recent call last):"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LogRecord:
-    """One record that matters. `rule` is an index, or UNKNOWN, or CONTINUED for a line that only continues a block.
+    """One record that matters.
 
+    `rule` is an index, or UNKNOWN, or CONTINUED for a line that only continues a block, or LEADING for the start of a
+    traceback whose exception has a rule of its own.
     `line` is 0 until somebody counts; `block` is the offset where an exception text starts; `stamp` is the record's own, or
     outside of such a text that of what stood before it.
     """
@@ -52,7 +56,9 @@ class FileSummary:
     errors: Counter[int | None] = field(default_factory=Counter)
     shapes: Counter[str] = field(default_factory=Counter)
     links: list[ProcessLink] = field(default_factory=list)
-    workers: dict[int, int] = field(default_factory=dict)
+    workers: dict[tuple[str, int], int] = field(default_factory=dict)
+    ranks: set[int] = field(default_factory=set)
+    """Ranks that prefixes of errors name."""
     loads: list[ServerMark] = field(default_factory=list)
     marks: list[ServerMark] = field(default_factory=list)
     anchors: list[int] = field(default_factory=list)
@@ -79,6 +85,13 @@ class RepeatedLine:
         self.raw, self.offset, self.line = raw, offset, line
 
 
+_NOBODY: Final = (None, None, "", "")
+
+
+def _name_writer(head: Head) -> tuple[int | None, int | None, str, str]:
+    return head.pid, head.rank, head.host, head.level
+
+
 def strip_time(raw: bytes) -> bytes:
     """Return a plog record without its stamp of 27 characters and a blank; empty for anything else."""
     at = raw.find(b"):2", 0, 64)
@@ -99,7 +112,9 @@ class LineReader:
         self._keep_up_to = keep
         self._block = -1
         self._bare = False
+        self._rank: int | None = None
         self._stamp: Stamp | None = None
+        self._tracebacks: dict[tuple[int | None, int | None, str, str], int] = {}
         self.repeated: dict[bytes, RepeatedLine] = {}
         self._late: dict[int, deque[tuple[int, int, bytes]]] = {}
 
@@ -171,19 +186,32 @@ class LineReader:
         if head.stamp is not None:
             self._stamp = summary.last = head.stamp
             summary.first = summary.first or head.stamp
-        if head.rank is not None and head.pid is not None and len(summary.workers) < MANY:
-            summary.workers[head.pid] = head.rank
-        rule = self._book.match_head(head)
+        continued = self._follow_block(head, offset)
+        if head.rank is None and self._block >= 0:
+            head = replace(head, rank=self._rank)
+        self._count_head(head)
+        if not (head.is_error and head.form == "plog"):
+            self._read_context(head)
+        rule, start = self._book.match_head(head), self._find_traceback(head)
+        if start is not None:
+            rule, continued = self._follow_traceback(head, rule, start), True
+        elif rule == UNKNOWN and continued:
+            rule = CONTINUED
+        if rule >= 0 or continued or (head.is_error and head.form != "kernel"):
+            self._keep_record(head, rule, raw, offset, line, start)
+        if _TRACEBACK in head.subject and rule >= 0:
+            self._begin_traceback(head, offset)
+
+    def _count_head(self, head: Head) -> None:
+        summary = self.summary
+        if head.rank is not None and len(summary.workers) < MANY:
+            if head.pid is not None:
+                summary.workers[head.host, head.pid] = head.rank
+            if head.is_error:
+                summary.ranks.add(head.rank)
         if head.is_error:
             summary.errors[head.pid] += 1
             self._count_shape(head.subject)
-        if not (head.is_error and head.form == "plog"):
-            self._read_context(head)
-        continued = self._follow_block(head, offset)
-        if rule == UNKNOWN and continued:
-            rule = CONTINUED
-        if rule >= 0 or continued or (head.is_error and head.form != "kernel"):
-            self._keep_record(head, rule, raw, offset, line)
 
     def _count_shape(self, subject: str) -> None:
         shape = _make_shape(subject)
@@ -219,8 +247,8 @@ class LineReader:
             return False
         if head.alarm:
             if not (self._bare and self._block >= 0):
-                self._block = offset
-            self._bare = "Inner Error!" in head.subject and head.stamp is None
+                self._block, self._rank = offset, head.rank
+            self._bare = head.subject.rstrip().endswith("Inner Error!")
             return False
         self._bare = False
         if self._block < 0 or not head.subject.strip():
@@ -230,17 +258,48 @@ class LineReader:
         self._block = -1
         return False
 
+    def _begin_traceback(self, head: Head, offset: int) -> None:
+        """Remember who prints a traceback; SGLang puts its prefix before the first line only."""
+        if len(self._tracebacks) < MANY:
+            self._tracebacks[_name_writer(head)] = self._tracebacks[_NOBODY] = offset
+
+    def _find_traceback(self, head: Head) -> int | None:
+        """Return where the traceback starts that this line continues."""
+        if head.form != "text" or not head.subject.strip() or _TRACEBACK in head.subject:
+            return None
+        return self._tracebacks.get(_name_writer(head))
+
+    def _follow_traceback(self, head: Head, rule: int, start: int) -> int:
+        """Return the rule of a frame, or of the exception that ends the traceback.
+
+        An exception that a rule knows better than the traceback itself decides: the start only leads to it.
+        """
+        if head.subject[0].isspace():
+            return CONTINUED
+        self._tracebacks = {writer: at for writer, at in self._tracebacks.items() if at != start}
+        if rule < 0 or self._book.rules[rule].kind == "host":
+            return CONTINUED
+        for number, entry in enumerate(self.summary.entries):
+            if entry.offset == start and entry.rule >= 0:
+                self.summary.entries[number] = replace(entry, rule=LEADING)
+        return rule
+
     def _get_role(self, rule: int) -> str:
         return self._book.rules[rule].role if rule >= 0 else ("continued" if rule == CONTINUED else "unknown")
 
-    def _keep_record(self, head: Head, rule: int, raw: bytes, offset: int, line: int) -> None:
+    def _keep_record(  # noqa: PLR0917
+        self, head: Head, rule: int, raw: bytes, offset: int, line: int, start: int | None
+    ) -> None:
         role, summary = self._get_role(rule), self.summary
         summary.roles[role] += 1
         if role == "context":
             return
         summary.matched[rule] += 1
         if summary.matched[rule] <= self._keep_up_to:
-            summary.entries.append(self._make_record(head, rule, offset, line))
+            record = self._make_record(head, rule, offset, line)
+            if start is not None or _TRACEBACK in head.subject:
+                record = replace(record, block=offset if start is None else start)
+            summary.entries.append(record)
         elif head.form == "plog":
             self._keep_late(rule, raw, offset, line)
 

@@ -27,7 +27,7 @@ LINK_NEEDLES: Final = tuple(needle.encode() for needle in _LINKS)
 
 # What a line calls its device: logical ids of the host process; a chip and die only when nothing better is there.
 _DEVICE: Final = re.compile(
-    r"(?:\bdevice[_ ]?id=|\bdevid=|\bdevId=|\bdev_id=|\bdevice ID |\bDevice\[|\bDevice:|\bdevice\(|\bopen device |\bDevice )(?P<device>\d{1,4})\b"
+    r"(?:\bdevice[_ ]?id=|\bdevid=|\bdevId=|\bdev_id=|\bdevice ID |\b(?:Device|DEVICE)\[|\(NPU |\bDevice:|\bdevice\(|\bopen device |\bDevice )(?P<device>\d{1,4})\b"
 )
 _CHIP: Final = re.compile(r"device\(chipId:(?P<chip>\d+), ?dieId:(?P<die>\d+)\)")
 _TASK: Final = re.compile(r"\btask[_ ]id[=:] ?(?P<task>\d+)")
@@ -37,7 +37,7 @@ _KERNEL: Final = (
     re.compile(r"\bOpName:\[(?P<kernel>[^\]]+)\]"),
     re.compile(r"\b(?P<kernel>\w+) do tiling failed"),
 )
-_PROCESS_LABEL: Final = re.compile(r"(?:^|/)(?:plog|device-app|device)-(?P<pid>\d+)_(?P<ts>\d{14,20})")
+_PROCESS_LABEL: Final = re.compile(r"(?:^|/)(?:plog|(?P<side>device(?:-app)?))-(?P<pid>\d+)_(?P<ts>\d{14,20})")
 _RANK_LABEL: Final = re.compile(r"(?:^|/)rank[_-]?(?P<rank>\d+)(?=[/_.-]|$)", re.IGNORECASE)
 _DEVICE_LABEL: Final = re.compile(r"(?:^|/)device-(?P<device>\d{1,3})/")
 _HOST_LABEL: Final = re.compile(
@@ -64,6 +64,7 @@ class LabelFacts:
     pid: int | None
     rank: int | None
     device: int | None
+    device_log: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,6 +98,7 @@ def read_label(label: str) -> LabelFacts:
         pid=int(process["pid"]) if process else None,
         rank=int(rank["rank"]) if rank else None,
         device=int(device["device"]) if device else None,
+        device_log=bool(process and process["side"]),
     )
 
 

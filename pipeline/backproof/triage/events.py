@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from backproof.triage import codes, correlate, timestamps
-from backproof.triage.collect import CONTINUED, UNKNOWN
+from backproof.triage.collect import LEADING, UNKNOWN
 from backproof.triage.timestamps import Clock
 
 if TYPE_CHECKING:
@@ -22,7 +21,6 @@ if TYPE_CHECKING:
 
 Process = tuple[str, str]
 """(host, "pid 123" or the label of a file): process ids repeat from host to host."""
-_HEX: Final = re.compile(r"(?:errcode:\(|error code = )(?P<code>0x[0-9a-fA-F]+|\d+)")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -45,7 +43,12 @@ class Event:
     def role(self) -> str:
         if self.rule is not None:
             return self.rule.role
-        return "continued" if self.entry.rule == CONTINUED else "unknown"
+        return "unknown" if self.entry.rule == UNKNOWN else "continued"
+
+    @property
+    def leads(self) -> bool:
+        """Tell the start of a traceback of which the exception, further down, says what it is."""
+        return self.entry.rule == LEADING
 
     @cached_property
     def began(self) -> int | None:
@@ -83,10 +86,11 @@ class World:
     notes: tuple[str, ...]
 
 
-def name_process(label: str, pid: int | None) -> Process:
+def name_process(label: str, pid: int | None, host: str = "") -> Process:
+    """Name the writer of a record: in a device's own log the process of the host, which its file is named after."""
     facts = correlate.read_label(label)
-    writer = pid if pid is not None and pid >= 0 else facts.pid
-    return facts.host, label if writer is None else f"pid {writer}"
+    writer = facts.pid if facts.device_log or pid is None or pid < 0 else pid
+    return host or facts.host, label if writer is None else f"pid {writer}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,7 +106,7 @@ class EventFactory:
         rule = self.book.rules[entry.rule] if entry.rule > UNKNOWN else None
         head = entry.head
         groups = self.book.find_groups(entry.rule, head.subject) if rule else {}
-        process, device = name_process(label, head.pid), correlate.find_device(head)
+        process, device = name_process(label, head.pid, head.host), correlate.find_device(head)
         return Event(
             entry=entry,
             rule=rule,
@@ -110,7 +114,7 @@ class EventFactory:
             time=_date_record(entry, self.clock.settle_stamp(entry.stamp, process[0])),
             rank=head.rank if head.rank is not None else self.ranks.get(process),
             device=device if device is not None else self.devices.get(process),
-            kind=_refine_kind(rule, head.subject, groups),
+            kind=_refine_kind(rule, head.subject, self.book),
             due=_measure_wait(rule, groups),
         )
 
@@ -185,17 +189,21 @@ def _identify_processes(
 def _apply_labels(
     label: str, summary: FileSummary, ranks: dict[Process, tuple[int, int]], devices: dict[Process, int]
 ) -> None:
-    for pid, rank in summary.workers.items():
-        ranks.setdefault(name_process(label, pid), (0, rank))
+    for (host, pid), number in summary.workers.items():
+        ranks.setdefault(name_process(label, pid, host), (0, number))
     for entry in summary.entries:
         device = correlate.find_device(entry.head) if entry.head.pid is not None else entry.head.device
         if device is not None:
-            devices.setdefault(name_process(label, entry.head.pid), device)
+            devices.setdefault(name_process(label, entry.head.pid, entry.head.host), device)
     facts = correlate.read_label(label)
-    writers = {name_process(label, entry.head.pid) for entry in summary.entries} | {name_process(label, None)}
+    writers = {name_process(label, entry.head.pid, entry.head.host) for entry in summary.entries}
+    writers.add(name_process(label, None))
+    rank = facts.rank
+    if rank is None and len(summary.ranks) == 1:
+        rank = next(iter(summary.ranks))
     for process in writers if len(writers) <= 2 else ():
-        if facts.rank is not None:
-            ranks.setdefault(process, (0, facts.rank))
+        if rank is not None:
+            ranks.setdefault(process, (0, rank))
         if facts.device is not None:
             devices.setdefault(process, facts.device)
 
@@ -207,13 +215,13 @@ def _date_record(entry: LogRecord, stamp: Stamp | None) -> int | None:
     return stamp.us if entry.head.form == "kernel" else stamp.latest_us
 
 
-def _refine_kind(rule: Rule | None, subject: str, groups: Mapping[str, str]) -> str | None:
-    """Return the rule's kind, made precise by the error code of an AI Core report or the TS code of its task."""
-    if rule is None or rule.kind != "aicore":
+def _refine_kind(rule: Rule | None, subject: str, book: RuleBook) -> str | None:
+    """Return the rule's kind; a generic one made precise by the codes in the line, the most precise of them last."""
+    kind = book.get_kind(rule.kind if rule else None)
+    if rule is None or kind is None or not kind.generic:
         return rule.kind if rule else None
-    hit = _HEX.search(subject)
-    precise = codes.find_kind("aicore_kind", hit["code"]) if hit else None
-    return precise or codes.find_kind("ts_kind", groups.get("ts")) or rule.kind
+    precise = (codes.find_kind(code) for code in reversed(codes.find_codes(subject)))
+    return next((name for name in precise if name), rule.kind)
 
 
 def _measure_wait(rule: Rule | None, groups: Mapping[str, str]) -> int:

@@ -12,11 +12,23 @@ if TYPE_CHECKING:
 
 MAX_FILES: Final = 20_000
 NOT_LOGS: Final = re.compile(
-    r"\.(?:json|ya?ml|toml|ini|py|pyc|sh|so|o|a|h|cpp|bin|np[yz]|pth?|safetensors|csv|db|html|svg|png|jpg|pdf|whl|zip)$",
+    r"\.(?:json|ya?ml|toml|ini|py|pyc|sh|so|o|a|h|cpp|bin|np[yz]|pth?|safetensors|csv|db|html|svg|png|jpg|pdf|whl)$",
     re.IGNORECASE,
 )
-_NESTED: Final = re.compile(r"\.(?:zip|7z|rar|zst|lz4|br|Z|tar|tgz|gz|bz2|xz)$", re.IGNORECASE)
-ARCHIVES: Final = (".tar", ".tgz", ".tar.gz", ".tar.bz2", ".tar.xz")
+SNIFFED: Final = 1024
+"""Bytes by which the form of a file is told, whatever its name says."""
+_MAGIC: Final = {
+    b"\x1f\x8b": "gz",
+    b"BZh": "bz2",
+    b"\xfd7zXZ\x00": "xz",
+    b"PK\x03\x04": "zip",
+    b"\x28\xb5\x2f\xfd": "zst",
+    b"7z\xbc\xaf\x27\x1c": "7z",
+    b"Rar!\x1a\x07": "rar",
+    b"\x04\x22\x4d\x18": "lz4",
+    b"\xff\xfe": "utf-16",
+    b"\xfe\xff": "utf-16",
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,13 +53,7 @@ class LogFiles:
     seen: set[tuple[int, int]] = field(default_factory=set)
     left_out: list[str] = field(default_factory=list)
     unpacked: int = 0
-
-    def leave_out(self, label: str) -> None:
-        """Note a file that is no log; an archive that is not unpacked may hold one, so it counts as not read."""
-        if _NESTED.search(label):
-            self.unread.append(f"did not read {label}: an archive of this kind, or inside another, is not unpacked")
-        else:
-            self.left_out.append(label)
+    written: int = 0
 
 
 def join_label(top: str, name: str) -> str:
@@ -59,5 +65,8 @@ def is_binary(start: bytes) -> bool:
     return start.count(0) > len(start) // 10
 
 
-def is_archive(name: str) -> bool:
-    return name.lower().endswith(ARCHIVES)
+def find_form(start: bytes) -> str:
+    """Return `utf-16`, or the form of an archive or compressed file, by its first bytes; empty for anything else."""
+    if start[257:262] == b"ustar":
+        return "tar"
+    return next((form for magic, form in _MAGIC.items() if start.startswith(magic)), "")

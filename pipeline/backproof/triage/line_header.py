@@ -50,7 +50,7 @@ _TORCH = re.compile(
     rf"\[ERROR\] (?P<ts>{_DAY}) \(PID:(?P<pid>\d+), Device:(?P<device>-?\d+), RankID:(?P<rank>-?\d+)\) "
 )
 _ALARM = re.compile(
-    r"\s*(?:(?P<code>[EW][0-9A-Z]\d{4})(?![0-9A-Za-z_.])(?:: ?)?)?(?:\[PID: (?P<pid>\d+)\]:?)?"
+    r"\s*(?:Warning: )?(?:(?P<code>[EW][0-9A-Z]\d{4})(?![0-9A-Za-z_.])(?:: ?)?)?(?:\[PID: (?P<pid>\d+)\]:?)?"
     rf"\s*(?P<ts>{_DAY}(?:\.\d{{3}}){{0,2}})?\s*(?:\w+\()?\(?(?P<late>[EW][0-9A-Z]\d{{4}})?\)?:?"
 )
 # What stands in front of a text, tried in this order: dmesg -T, two of syslog, history.log, dmesg; vLLM, glog, the warnings
@@ -69,7 +69,7 @@ _KERNEL_FORMATS = (
     r"\[ *(?P<boot>\d{1,12}\.\d{1,6})\] ",
 )
 _TEXT_FORMATS = (
-    rf"{_LEVEL} (?P<day>\d\d-\d\d) {_CLOCK}(?:\.\d+)? \[[\w./-]+:\d+\] ?",
+    rf"{_LEVEL} (?P<day>\d\d-\d\d) {_CLOCK}(?:\.\d+)? \[?[\w./-]+:\d+\] ?",
     rf"(?P<level>[IWEF])(?P<day>\d{{8}}|\d{{4}}) {_CLOCK}\.(?P<us>\d{{6}})\d* +\d+ [\w./-]+:\d+\] ",
     rf"\[(?P<level>[IWEF])(?P<day>\d{{3,4}}) {_CLOCK}\.(?P<us>\d{{6}})\d* \S+:\d+\] ",
     r"\[(?P<level>[IWEF]) [\w.]+:\d+\] ",

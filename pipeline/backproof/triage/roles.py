@@ -6,9 +6,12 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal
 
+from backproof.triage.choose_fault import CONSEQUENCE
 from backproof.triage.timestamps import SECOND
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from backproof.triage.choose_fault import Choice
     from backproof.triage.events import Event, World
     from backproof.triage.rules import RuleBook
@@ -34,19 +37,39 @@ class ClassifiedEvent:
 def classify_events(world: World, choice: Choice, book: RuleBook) -> list[ClassifiedEvent]:
     """Return the final roles, in the order of the files."""
     records: list[ClassifiedEvent] = []
+    blocks: dict[tuple[int, int], FinalRole] = {}
     before: ClassifiedEvent | None = None
     for event in sorted(world.events, key=lambda event: event.place):
-        role = _classify_continued(event, before) if event.role == "continued" else _classify_event(event, choice, book)
+        block = event.entry.source, event.entry.block
+        if event.role == "continued":
+            role = blocks.get(block) or _classify_continued(event, before)
+            role = "detail" if role == "first-fault" else role
+        else:
+            role = _classify_event(event, choice, book)
+        if event.entry.block >= 0:
+            blocks[block] = role
         before = ClassifiedEvent(event=event, role=role)
         records.append(before)
-    return records
+    leading = {(record.event.entry.source, record.event.entry.block) for record in records if record.event.leads}
+    return [_follow_exception(record, blocks, leading) for record in records]
+
+
+def _follow_exception(
+    record: ClassifiedEvent, blocks: Mapping[tuple[int, int], FinalRole], leading: set[tuple[int, int]]
+) -> ClassifiedEvent:
+    """Give the start of a traceback, and its frames, the role of the exception that ended it."""
+    block = record.event.entry.source, record.event.entry.block
+    if record.event.role != "continued" or block not in leading:
+        return record
+    role = blocks[block]
+    return ClassifiedEvent(event=record.event, role="detail" if role == "first-fault" else role)
 
 
 def _classify_continued(event: Event, before: ClassifiedEvent | None) -> FinalRole:
-    """Return the role of the record that it continues, but never a first fault of its own."""
+    """Return the role of the record that it continues."""
     if before is None or before.event.entry.source != event.entry.source:
         return "unknown"
-    return "detail" if before.role == "first-fault" else before.role
+    return before.role
 
 
 def _classify_event(event: Event, choice: Choice, book: RuleBook) -> FinalRole:
@@ -54,7 +77,8 @@ def _classify_event(event: Event, choice: Choice, book: RuleBook) -> FinalRole:
     if event is fault:
         return "first-fault"
     if event in choice.survived:
-        return "secondary" if fault is not None and _is_after(event, fault) else "noise"
+        is_later = choice.survived[event] == CONSEQUENCE or (fault is not None and _is_after(event, fault))
+        return "secondary" if is_later else "noise"
     if event.role in {"pointer", "secondary"}:
         return "pointer" if event.role == "pointer" else "secondary"
     if event.role == "noise":

@@ -44,8 +44,9 @@ class Rule(Record):
     pattern: str
     role: Role
     form: Literal["plog", "text", "kernel", "any"] = "any"
-    level: Literal["error", "any"] = Field(
-        "error", description="of a plog line; text and kernel lines are always tried"
+    level: Literal["error", "any", "not-lower"] = Field(
+        "error",
+        description="of a plog line: errors, or all; other lines are tried, too, with `not-lower` unless they say a lower level",
     )
     kind: str | None = None
     priority: int = Field(50, description="the lowest that matches wins; equal ones in the order of the files")
@@ -53,6 +54,7 @@ class Rule(Record):
     with_fault: bool = Field(default=False, description="noise that belongs to the dump of a fault beside it")
     fallback: bool = Field(default=False, description="a secondary error that is named when nothing better is there")
     timeout_default: int | None = Field(None, description="seconds to count back; a group `timeout` in the line wins")
+    code: str = Field("", description="what a user sees of it, where the line does not say")
     meaning: str
     advice: str = ""
     example: str
@@ -92,14 +94,17 @@ class RuleBook:
 
 
 def _get_lane(head: Head) -> str:
-    if head.form != "plog":
-        return head.form
+    if head.form == "text":
+        return "text-low" if head.level and not head.is_error else "text"
+    if head.form == "kernel":
+        return "kernel"
     return "plog" if head.is_error else "plog-any"
 
 
 def _list_lanes(rule: Rule) -> tuple[str, ...]:
     lanes = ("plog", "text", "kernel") if rule.form == "any" else (rule.form,)
-    return (*lanes, "plog-any") if rule.level == "any" and "plog" in lanes else lanes
+    low = ("text-low",) if "text" in lanes and rule.level != "not-lower" else ()
+    return (*lanes, *low, *(("plog-any",) if rule.level == "any" and "plog" in lanes else ()))
 
 
 @cache
@@ -143,7 +148,7 @@ def _make_error(why: str) -> PlanError:
 def _build_book(unsorted: Sequence[Rule], kinds: Mapping[str, Kind]) -> RuleBook:
     rules = tuple(sorted(unsorted, key=lambda rule: rule.priority))
     patterns = tuple(_compile_rule(rule) for rule in rules)  # first, for it names the rule that is wrong
-    sets = {name: _compile_set(rules, name) for name in ("plog", "plog-any", "text", "kernel")}
+    sets = {name: _compile_set(rules, name) for name in ("plog", "plog-any", "text", "text-low", "kernel")}
     return RuleBook(rules=rules, kinds=kinds, _sets=sets, _patterns=patterns)
 
 

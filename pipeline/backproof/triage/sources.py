@@ -8,15 +8,13 @@ from __future__ import annotations
 
 import os
 import stat
-from typing import IO, TYPE_CHECKING, Final
+from typing import IO, TYPE_CHECKING
 
-from backproof.triage.inputs import ARCHIVES, MAX_FILES, NOT_LOGS, LogFiles, Source, is_archive, is_binary, join_label
+from backproof.triage.inputs import MAX_FILES, NOT_LOGS, SNIFFED, LogFiles, Source, find_form, is_binary, join_label
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
-
-_PACKED: Final = (".gz", ".bz2", ".xz", *ARCHIVES)
 
 
 def collect_files(paths: Sequence[Path], folder: Callable[[], Path]) -> LogFiles:
@@ -77,7 +75,7 @@ def _visit_folder(files: LogFiles, path: Path, label: str) -> None:
 def _add_file(files: LogFiles, path: Path, label: str) -> None:
     label = label or path.name
     if NOT_LOGS.search(path.name):
-        files.leave_out(label)
+        files.left_out.append(label)
         return
     if len(files.sources) >= MAX_FILES:
         files.unread.append(f"did not read {label}: more than {MAX_FILES} files")
@@ -90,19 +88,16 @@ def _add_file(files: LogFiles, path: Path, label: str) -> None:
 
 
 def _add_opened(files: LogFiles, raw: IO[bytes], path: Path, label: str) -> None:
-    if path.name.lower().endswith(_PACKED):
+    start = raw.read(SNIFFED)
+    if find_form(start):
         from backproof.triage import archives  # noqa: PLC0415 - see there
 
-        archives.read_archive(
-            files, raw, path.name, "" if is_archive(path.name) and label == path.name and files.alone else label
-        )
-        return
-    size = os.fstat(raw.fileno()).st_size
-    start = raw.read(1024)
-    if is_binary(start):
-        files.leave_out(label)
+        raw.seek(0)
+        archives.unpack_stream(files, raw, label, inner="" if label == path.name and files.alone else label)
+    elif is_binary(start):
+        files.left_out.append(label)
     else:
-        files.sources.append(Source(label=label, path=path, size=size))
+        files.sources.append(Source(label=label, path=path, size=os.fstat(raw.fileno()).st_size))
 
 
 def _open_file(path: Path) -> IO[bytes]:
