@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 import contract
 import pytest
 import workflow_parser
-from backproof.adapters.github.client import GitHubClient, retry_policy
-from github import Auth
+from backproof.adapters.github.client import GitHubClient
+from backproof.adapters.github.credentials import Token
+from backproof.adapters.github.requester import Patience
 from server import StandIn, start
 
 if TYPE_CHECKING:
@@ -56,15 +57,11 @@ def client(hub: StandIn) -> GitHubClient:
     return connect(hub)
 
 
-def connect(hub: StandIn, token: str | None = TOKEN, *, longest_wait: float = 60, timeout: int = 20) -> GitHubClient:
-    return GitHubClient(
-        auth=Auth.Token(token) if token else None,
-        base_url=hub.url,
-        retry=retry_policy(backoff=0, longest_wait=longest_wait),
-        query_retry=retry_policy(post=True, backoff=0, longest_wait=longest_wait),
-        pause=0,
-        timeout=timeout,
-    )
+def connect(
+    hub: StandIn, token: str | None = TOKEN, *, limit: float = 5, silence: float = 20, answer: float = 60
+) -> GitHubClient:
+    quick = Patience(backoff=0, pause=0, limit=limit, silence=silence, answer=answer)
+    return GitHubClient(auth=Token(value=token) if token else None, base_url=hub.url, patience=quick)
 
 
 @pytest.fixture

@@ -18,7 +18,19 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 Kind = Literal[
-    "lost-reply", "502", "502-done", "slow", "rate-limit", "secondary", "truncated", "twice", "refuse", "retry-after"
+    "lost-reply",
+    "502",
+    "502-done",
+    "slow",
+    "drip",
+    "cut",
+    "rate-limit",
+    "secondary",
+    "truncated",
+    "twice",
+    "refuse",
+    "retry-after",
+    "answer",
 ]
 
 
@@ -33,6 +45,7 @@ class Fault:
     status: int = 500
     message: str = ""
     seconds: float = 0.0
+    headers: dict[str, str] = field(default_factory=dict)
 
 
 @dataclass
@@ -130,6 +143,9 @@ class _Handler(BaseHTTPRequestHandler):
         elif fault.kind == "retry-after":
             limits = {"Retry-After": str(int(fault.seconds))}
             self._send(fault.status, {"message": "You have exceeded a secondary rate limit."}, limits)
+        elif fault.kind == "answer":
+            # Not GitHub's: what a proxy, a limit or a policy answers in its place. The message is the whole body.
+            self._send_raw(fault.status, fault.message.encode(), {"Content-Type": "application/json", **fault.headers})
         elif fault.kind == "refuse":
             self._send(fault.status, {"message": fault.message}, {})
         else:
@@ -140,6 +156,8 @@ class _Handler(BaseHTTPRequestHandler):
         if fault.kind == "lost-reply":
             self.close_connection = True
             self.connection.close()
+        elif fault.kind in {"cut", "drip"}:
+            self._send_partly(fault, status, json.dumps(payload).encode())
         elif fault.kind == "502-done":
             self._send_raw(502, b"", {})
         elif fault.kind == "truncated":
@@ -148,6 +166,20 @@ class _Handler(BaseHTTPRequestHandler):
         else:
             return False
         return True
+
+    def _send_partly(self, fault: Fault, status: int, data: bytes) -> None:
+        """The length of the whole, and then half of it; or all of it, a byte at a time."""
+        self.send_response(status)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(data)))
+        self.end_headers()
+        if fault.kind == "cut":
+            self.wfile.write(data[: len(data) // 2])
+        else:
+            for byte in data:
+                self.wfile.write(bytes([byte]))
+                time.sleep(fault.seconds)
+        self.close_connection = True
 
     def _answer(self, request: Request) -> tuple[int, Any, dict[str, str]]:
         try:

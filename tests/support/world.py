@@ -31,6 +31,9 @@ class World:
     comments: list[dict[str, Any]] = field(default_factory=list)
     lock: threading.RLock = field(default_factory=threading.RLock)
     next_id: int = 1000
+    lag: int = 0
+    """Listings that do not show a comment yet which was just made."""
+    hidden: dict[int, int] = field(default_factory=dict)
 
     def pull(self, number: int, **facts: Any) -> None:
         self.pulls[number] = {
@@ -52,6 +55,7 @@ class World:
             self.next_id += 1
             made = {"id": self.next_id, "issue": number, "login": login, "body": body}
             self.comments.append(made)
+            self.hidden[self.next_id] = self.lag
             return made
 
     def bodies(self, number: int) -> list[str]:
@@ -154,7 +158,10 @@ def list_comments(ask: Ask) -> tuple[int, Any]:
     if ask.number not in ask.world.pulls:
         raise _missing()
     with ask.world.lock:
-        return 200, [_comment(ask, each) for each in ask.world.comments if each["issue"] == ask.number]
+        made = [each for each in ask.world.comments if each["issue"] == ask.number]
+        shown = [each for each in made if not ask.world.hidden[each["id"]]]
+        ask.world.hidden = {name: max(0, left - 1) for name, left in ask.world.hidden.items()}
+        return 200, [_comment(ask, each) for each in shown]
 
 
 def _writer(ask: Ask) -> str:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from backproof.adapters.github import GitHubClient, RefusedError, read_credentials
+from backproof.adapters.github.credentials import Token
 from backproof.adapters.github.marker import read_marker
 from backproof.app import execution
 from backproof.core.errors import BackproofError, ExitCode, GitHubError, HostError, NeedsReview, PlanError
@@ -315,9 +316,8 @@ def test_the_token_is_nowhere(  # noqa: PLR0917 - fixtures
 def test_credentials_come_from_the_environment_alone(hub: StandIn) -> None:
     assert read_credentials({}) is None
     assert read_credentials({"GH_TOKEN": " ", "GITHUB_TOKEN": ""}) is None
-    found = read_credentials({"GITHUB_TOKEN": "one", "GH_TOKEN": "two"})
-    assert found is not None
-    assert found.token == "two"  # noqa: S105
+    assert read_credentials({"GITHUB_TOKEN": "one", "GH_TOKEN": "two"}) == Token(value="two")
+    assert "two" not in repr(Token(value="two"))
     with pytest.raises(PlanError, match="BACKPROOF_APP_ID"):
         read_credentials({"BACKPROOF_APP_ID": "1"})
 
@@ -330,9 +330,16 @@ def test_an_app_gets_its_installations_token(hub: StandIn, tmp_path: Path) -> No
         "BACKPROOF_APP_PRIVATE_KEY": key.read_text(),
         "BACKPROOF_APP_INSTALLATION": "34",
     }
-    app = GitHubClient(auth=read_credentials(env), base_url=hub.url, pause=0)
+    app = GitHubClient(auth=read_credentials(env), base_url=hub.url)
     assert app.get_login() == "an-app[bot]"
     assert "/app/installations/34/access_tokens" in hub.made("POST")
+
+
+def test_a_key_of_an_app_that_is_none_is_told(hub: StandIn) -> None:
+    env = {"BACKPROOF_APP_ID": "12", "BACKPROOF_APP_PRIVATE_KEY": "secret words", "BACKPROOF_APP_INSTALLATION": "34"}
+    with pytest.raises(PlanError, match="BACKPROOF_APP_PRIVATE_KEY cannot be used") as caught:
+        GitHubClient(auth=read_credentials(env), base_url=hub.url).get_login()
+    assert "secret words" not in str(caught.value)
 
 
 def test_a_wrong_token_is_told(hub: StandIn, connected: Callable[..., GitHubClient]) -> None:

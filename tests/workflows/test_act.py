@@ -200,4 +200,4 @@ def test_a_comment_for_each_cell_that_is_proved(scene: Scene) -> None:
 
 
 def test_no_job_but_the_last_one_speaks_to_github(scene: Scene) -> None:
-    assert {request.headers.get("Authorization") for request in scene.hub.requests} == {f"token {TOKEN}"}
+    assert {request.headers.get("Authorization") for request in scene.hub.requests} == {f"Bearer {TOKEN}"}

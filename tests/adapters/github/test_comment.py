@@ -197,7 +197,7 @@ def test_a_refusal_says_what_to_do(hub: StandIn, client: GitHubClient, status: i
 def test_a_limit_that_is_only_words_is_a_limit(hub: StandIn, connected: Callable[..., GitHubClient]) -> None:
     hub.fault("secondary", "POST", "/comments", times=9)
     with pytest.raises(RefusedError, match="cannot be posted") as caught:
-        post(connected(hub, longest_wait=1), draft())
+        post(connected(hub, limit=1), draft())
     assert "rate limit" in caught.value.why
     assert "wait" in caught.value.next_step
 
@@ -207,7 +207,7 @@ def test_the_wait_for_a_rate_limit_has_a_cap(hub: StandIn, client: GitHubClient)
     started = time.monotonic()
     with pytest.raises(RefusedError) as caught:
         post(client, draft())
-    assert time.monotonic() - started < 30, "24 minutes is what PyGithub's default would sleep"
+    assert time.monotonic() - started < 30, "nobody waits 24 minutes for a comment"
     assert "wait until 20" in caught.value.next_step
 
 
@@ -222,7 +222,7 @@ def test_an_hour_of_retry_after_is_not_slept_out(hub: StandIn, client: GitHubCli
 
 def test_a_slow_answer_to_a_post_is_a_lost_one(hub: StandIn, connected: Callable[..., GitHubClient]) -> None:
     hub.fault("slow", "POST", "/comments", seconds=1.5)
-    assert post(connected(hub, timeout=1), draft()) == "created"
+    assert post(connected(hub, silence=1), draft()) == "created"
     time.sleep(1)  # until the slow one has landed too
     assert post(connected(hub), draft("two")) == "updated"
     assert [body.partition("\n")[2] for body in hub.world.bodies(7)] == ["two"], "the late one is gone"

@@ -7,7 +7,7 @@ import socket
 import pytest
 from backproof.adapters.github import GitHubClient
 from backproof.adapters.github.failure import RefusedError
-from urllib3 import Retry
+from backproof.adapters.github.requester import Patience
 
 
 @pytest.fixture
@@ -16,7 +16,7 @@ def nobody() -> GitHubClient:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         port = taken.getsockname()[1]
-    return GitHubClient(auth=None, base_url=f"http://127.0.0.1:{port}", retry=Retry(0), pause=0)
+    return GitHubClient(auth=None, base_url=f"http://127.0.0.1:{port}", patience=Patience(tries=1, pause=0))
 
 
 def test_a_read_says_nothing_of_posts(nobody: GitHubClient) -> None:

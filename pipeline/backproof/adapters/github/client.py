@@ -1,83 +1,36 @@
-"""Requests to GitHub through PyGithub's requester: retries that cannot post twice, waits that have a cap."""
+"""The requests to GitHub: records and lists of them, queries, and writes that are made once."""
 
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
-from github import Github, GithubRetry
-from github.GithubException import RateLimitExceededExceedsMaxWait
 from pydantic import BaseModel
 
-from backproof import __version__
-from backproof.adapters.github.failure import WRITE_AGAIN, RefusedError, translated_errors
+from backproof.adapters.github.failure import WRITE_AGAIN, RefusedError, build_refusal, translated_errors
+from backproof.adapters.github.requester import GRAPHQL, Patience, Request, Requester
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from types import TracebackType
 
-    from github.Auth import Auth
-    from urllib3 import Retry
-    from urllib3.connectionpool import ConnectionPool
-    from urllib3.response import HTTPResponse
+    from backproof.adapters.github.failure import Answer
+    from backproof.adapters.github.requester import Credentials
 
 R = TypeVar("R", bound=BaseModel)
 
 API = "https://api.github.com"
-_READS = frozenset({"GET", "HEAD", "PATCH"})
 _PAGES = 100
 _NEXT_PAGE = re.compile(r'<([^>]{1,2000})>;\s*rel="next"')
-
-
-class _CappedRetry(GithubRetry):
-    """GithubRetry whose cap holds for a Retry-After header, too: urllib3 waits as long as that says."""
-
-    def increment(  # type: ignore[override] # as GithubRetry has it
-        self,
-        method: str | None = None,
-        url: str | None = None,
-        response: HTTPResponse | None = None,
-        error: Exception | None = None,
-        _pool: ConnectionPool | None = None,
-        _stacktrace: TracebackType | None = None,
-    ) -> Retry:
-        wait = (self.get_retry_after(response) or 0) if response is not None else 0
-        if response is not None and self.max_rate_limit_wait is not None and wait > self.max_rate_limit_wait:
-            response.drain_conn()
-            response.close()
-            message = {"message": f"a rate limit asks to wait {wait:.0f} s"}
-            raise RateLimitExceededExceedsMaxWait(response.status, message, dict(response.headers), wait=wait)
-        return super().increment(method, url, response, error, _pool, _stacktrace)
-
-
-def retry_policy(*, post: bool = False, backoff: float = 0.5, longest_wait: float = 60) -> GithubRetry:
-    """Return the retries of requests that may be repeated without harm.
-
-    PyGithub's own default repeats POST after a 502 but not PATCH, the wrong way round for a comment, and has no cap on
-    its rate-limit wait: https://github.com/EnricoMi/publish-unit-test-result-action/issues/385 shows one of 24 minutes.
-    """
-    methods = frozenset({"POST"}) if post else _READS
-    return _CappedRetry(total=4, max_rate_limit_wait=longest_wait, allowed_methods=methods, backoff_factor=backoff)
 
 
 class GitHubClient:
     """The requests to GitHub; with `auth` None it reads public things only."""
 
-    def __init__(
-        self,
-        *,
-        auth: Auth | None,
-        base_url: str = API,
-        retry: Retry | None = None,
-        query_retry: Retry | None = None,
-        pause: float = 1,
-        timeout: int = 20,
-    ) -> None:
+    def __init__(self, *, auth: Credentials | None, base_url: str = API, patience: Patience | None = None) -> None:
         self.named = auth is not None
-        self._rest = _build_github(base_url, auth, retry or retry_policy(), pause, timeout)
-        # A query is a POST that changes nothing, so this one may be repeated.
-        self._graph = _build_github(base_url, auth, query_retry or retry_policy(post=True), 0, timeout)
+        self._requester = Requester(base_url, auth, patience or Patience())
 
     def get_json(self, what: str, path: str, parameters: dict[str, Any] | None = None) -> Any:
         """Return the JSON of one resource.
@@ -85,7 +38,7 @@ class GitHubClient:
         Raises:
             RefusedError: GitHub refused or did not answer.
         """
-        return self._get(what, path, parameters)[1]
+        return self._requester.send(Request(what=what, verb="GET", path=path, query=parameters)).data
 
     def list_items(
         self, what: str, path: str, parameters: dict[str, Any] | None = None, *, key: str = ""
@@ -97,10 +50,10 @@ class GitHubClient:
         for _ in range(_PAGES):
             if following is None:
                 return
-            headers, data = self._get(what, following, query)
+            answer = self._requester.send(Request(what=what, verb="GET", path=following, query=query))
             # A page can come twice while others write; an item counts once.
-            yield from _drop_seen(_extract_list(what, data, key), seen)
-            match = _NEXT_PAGE.search(str(headers.get("link", "")))
+            yield from _drop_seen(_extract_list(what, answer.data, key), seen)
+            match = _NEXT_PAGE.search(answer.headers.get("link", ""))
             following, query = match[1] if match else None, None
         raise RefusedError(
             what,
@@ -110,31 +63,30 @@ class GitHubClient:
 
     def get_record(self, what: str, path: str, kind: type[R]) -> R:
         """Return the answer at a path as a record."""
-        data = self.get_json(what, path)
-        with translated_errors(what):
-            return kind.model_validate(data)
+        return _read_record(what, self.get_json(what, path), kind)
 
     def list_records(
         self, what: str, path: str, kind: type[R], *, most: int | None = None, key: str = ""
     ) -> tuple[R, ...]:
         """Return the items of a list as records, at most so many."""
-        items = islice(self.list_items(what, path, key=key), most)
-        with translated_errors(what):
-            return tuple(kind.model_validate(item) for item in items)
+        return tuple(_read_record(what, item, kind) for item in islice(self.list_items(what, path, key=key), most))
 
-    def write(self, what: str, verb: Literal["POST", "PATCH", "DELETE"], path: str, body: object = None) -> None:
-        """Send what changes something.
+    def write(self, what: str, verb: Literal["POST", "PATCH", "DELETE"], path: str, body: object = None) -> Any:
+        """Send what changes something, and return the answer: the thing as it is now.
 
         Raises:
             RefusedError: GitHub refused or did not answer; `lost` says whether it may have taken effect.
         """
-        with translated_errors(what, again=WRITE_AGAIN):
-            self._rest.requester.requestJsonAndCheck(verb, path, input=body)
+        request = Request(what=what, verb=verb, path=path, body=body, repeatable=verb == "PATCH", again=WRITE_AGAIN)
+        return self._requester.send(request).data
 
     def query(self, what: str, document: str, variables: dict[str, Any]) -> dict[str, Any]:
-        """Return the data of a GraphQL query."""
-        with translated_errors(what):
-            data: Any = self._graph.requester.graphql_query(document, variables)[1].get("data")
+        """Return the data of a GraphQL query. A query is a POST that changes nothing, so it may be repeated."""
+        body = {"query": document, "variables": variables}
+        answer = self._requester.send(Request(what=what, verb="POST", path=GRAPHQL, body=body))
+        data = answer.data.get("data") if isinstance(answer.data, dict) else None
+        if isinstance(answer.data, dict) and answer.data.get("errors"):
+            raise _build_query_refusal(what, answer)
         if not isinstance(data, dict):
             raise _build_format_error(what)
         return data
@@ -143,25 +95,29 @@ class GitHubClient:
         """Return the owner of the token. REST's /user refuses the token of an App or of Actions; GraphQL's viewer does not."""
         if not self.named:
             return None
-        data = self.query("whose token this is cannot be read", "query { viewer { login } }", {})
-        return str(data["viewer"]["login"])
+        what = "whose token this is cannot be read"
+        viewer = self.query(what, "query { viewer { login } }", {}).get("viewer")
+        if not isinstance(viewer, dict) or not viewer.get("login"):
+            raise RefusedError(
+                what, why="GitHub names nobody", next_step="set GH_TOKEN to a token of a user, an App or a job"
+            )
+        return str(viewer["login"])
 
-    def _get(self, what: str, path: str, parameters: dict[str, Any] | None) -> tuple[dict[str, Any], Any]:
-        with translated_errors(what):
-            return self._rest.requester.requestJsonAndCheck("GET", path, parameters=parameters)
+
+_QUERY_STATUS = {"FORBIDDEN": 403, "INSUFFICIENT_SCOPES": 403, "NOT_FOUND": 404, "RATE_LIMITED": 429}
+"""The kinds of errors inside an answer with status 200, and the status that REST has for them."""
 
 
-def _build_github(base_url: str, auth: Auth | None, retry: Retry, pause: float, timeout: int) -> Github:
-    return Github(
-        auth=auth,
-        base_url=base_url.rstrip("/"),
-        retry=retry,
-        timeout=timeout,
-        seconds_between_writes=pause or None,
-        seconds_between_requests=None,
-        user_agent=f"backproof/{__version__}",
-        lazy=True,
-    )
+def _build_query_refusal(what: str, answer: Answer) -> RefusedError:
+    errors = [error for error in answer.data["errors"] if isinstance(error, dict)]
+    status = next((_QUERY_STATUS[error["type"]] for error in errors if error.get("type") in _QUERY_STATUS), 422)
+    message = "; ".join(str(error.get("message", "")) for error in errors[:3])
+    return build_refusal(what, replace(answer, status=status, data={"message": message}))
+
+
+def _read_record(what: str, data: object, kind: type[R]) -> R:
+    with translated_errors(what):
+        return kind.model_validate(data)
 
 
 def _extract_list(what: str, data: Any, key: str) -> list[Any]:

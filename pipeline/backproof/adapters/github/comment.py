@@ -108,30 +108,42 @@ class CommentPlace:
         return sorted(comments, key=lambda entry: entry.id)
 
     def _create_comment(self, pause: float) -> PostedComment:
-        """Post the comment. One whose reply was lost may be there: only the list shows it, so that is read first."""
-        lost: RefusedError | None = None
+        """Post the comment. The answer says which one it is; only one whose reply was lost is looked for in the list."""
         what, path = f"{self}: the comment cannot be posted", f"/repos/{self.repo}/issues/{self.number}/comments"
+        lost: RefusedError | None = None
         for attempt in range(_TRIES):
             try:
-                self.client.write(what, "POST", path, {"body": self.draft.body})
+                answer = self.client.write(what, "POST", path, {"body": self.draft.body})
             except RefusedError as failure:
                 if not failure.lost:
                     raise
                 lost = failure
                 time.sleep(pause * attempt)
-            if first := self._settle_comments():
+                first = self._settle_comments()
+            else:
+                with translated_errors(what):
+                    first = self._settle_comments(read_marker(answer), pause)
+            if first:
                 return PostedComment(action="created", url=first.url, id=first.id)
         raise lost or RefusedError(
-            f"{self}: the comment was posted and is not in the list",
-            why="GitHub accepted it and does not show it",
+            f"{self}: what was posted is not what GitHub shows",
+            why="the answer has not the text that was sent",
             next_step=f"look at the pull request, then {WRITE_AGAIN}",
         )
 
-    def _settle_comments(self) -> MarkedComment | None:
-        """Leave one comment: the oldest stays with the newest text, an untouched younger twin is deleted."""
+    def _settle_comments(self, own: MarkedComment | None = None, pause: float = 0) -> MarkedComment | None:
+        """Leave one comment: the oldest stays with the newest text, an untouched younger twin is deleted.
+
+        Lists lag behind answers. While the comment just made is missing, an older one may be missing, too.
+        """
         comments = self._find_marked()
+        for attempt in range(_TRIES):
+            if own is None or own.id in {comment.id for comment in comments}:
+                break
+            time.sleep(pause * (attempt + 1))
+            comments = self._find_marked()
         if not comments:
-            return None
+            return own
         first, *twins = comments
         for twin in twins:
             if not twin.edited:

@@ -20,7 +20,7 @@ def open_tree(ledger: Ledger, run: Run, registry: Registry) -> Callable[[str], s
     loaded = loaded_run.load_run(ledger, run, registry)
     head = loaded.fixup.head if loaded.fixup else (loaded.pick.head if loaded.pick else "")
     store = Store(ledger.store)
-    tree = store.objects.read_commit(head).tree if head else None
+    tree = store.objects.read_commit(head).tree if store.objects.find_object(head) else None
 
     def read_blob(path: str) -> str | None:
         content = store.objects.read_file(tree, path) if tree else None
