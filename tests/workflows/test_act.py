@@ -182,7 +182,7 @@ def test_the_editable_target_is_proved_on_a_copy(scene: Scene) -> None:
     install = json.loads((scene.artifacts / "run-release-ascend/install/install.json").read_text())
     assert install["editable"]
     assert not (scene.artifacts / "run-release-ascend/editable").exists(), "the copy is no evidence"
-    assert any("on a copy of the editable installation" in body for body in scene.hub.world.bodies(5))
+    assert any("on a copy of the editable" in body for body in scene.hub.world.bodies(5))
 
 
 def test_a_target_that_has_another_release_is_not_proved(scene: Scene) -> None:
