@@ -5,7 +5,7 @@ from __future__ import annotations
 import signal
 from collections import defaultdict
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from backproof.records.upstream_tests import ArmTests, OwnTest
 from backproof.serving.first_fault import find_first_fault
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from backproof.devices.protocol import ProcessSetup
     from backproof.kit.serving import UpstreamTests
     from backproof.records.serving import LoggedFault
-    from backproof.upstream_tests.worker import TestJob, TestLog, TestReport
+    from backproof.upstream_tests.worker import TestJob, TestLog
 
 _CRASHES: Final = 20
 """Tests of one file that may take their process with them before the rest of the file is given up."""
@@ -75,7 +75,7 @@ def _run_file(job: ArmJob, number: int, select: tuple[str, ...], loaded: dict[st
         log = process.log
         collected = collected or log.collected
         loaded |= log.loaded
-        done |= {test: _record_test(log.reports.get(test), test) for test in log.ended}
+        done |= {test: log.reports.get(test) or _record_unreported(test) for test in log.ended}
         if not log.died:
             break
         if log.died_in is None:
@@ -96,18 +96,18 @@ def _run_process(job: ArmJob, name: str, select: tuple[str, ...], deselect: tupl
     return _Process(log=log, first_fault=fault)
 
 
-def _record_test(report: TestReport | None, test: str) -> OwnTest:
-    if report is None:
-        return OwnTest(test=test, outcome="not-run", runs=0, message="its process left no report of it")
-    bad = report.outcome in {"failed", "error"}
-    facts = {"outcome": report.outcome, "message": report.message, "seconds": report.seconds}
-    return OwnTest.model_validate({"test": test, "bad": int(bad), **facts})
+def _record_unreported(test: str) -> OwnTest:
+    return OwnTest(test=test, outcome="not-run", runs=0, message="its process left no report of it")
 
 
 def _record_crash(test: str, process: _Process) -> OwnTest:
-    outcome = "hung" if process.log.hung else "crashed"
-    facts = {"outcome": outcome, "bad": 1, "message": _describe_end(process), "first_fault": process.first_fault}
-    return OwnTest.model_validate({"test": test, **facts})
+    return OwnTest(
+        test=test,
+        outcome="hung" if process.log.hung else "crashed",
+        bad=1,
+        message=_describe_end(process),
+        first_fault=process.first_fault,
+    )
 
 
 def _describe_end(process: _Process) -> str:
@@ -127,14 +127,12 @@ def _record_lost(
     uncollected = process.log.uncollected
     lost = [*collected, *uncollected] if collected else select
     reason = f"{_describe_end(process)} outside any test: {process.log.output[-500:]}"
-    facts = {
-        "outcome": "not-run",
-        "runs": 0,
+    facts: dict[str, Any] = {
         "message": "; ".join(uncollected.values())[:1000] or reason,
         "first_fault": process.first_fault,
         "uncollected": bool(uncollected),
     }
-    return [OwnTest.model_validate({"test": test, **facts}) for test in lost if test not in done]
+    return [OwnTest(test=test, outcome="not-run", runs=0, **facts) for test in lost if test not in done]
 
 
 def _repeat_test(job: ArmJob, number: int, first: OwnTest, loaded: dict[str, str]) -> OwnTest:
@@ -145,8 +143,8 @@ def _repeat_test(job: ArmJob, number: int, first: OwnTest, loaded: dict[str, str
         loaded |= process.log.loaded
         if process.log.died:
             last = _record_crash(first.test, process)
-        elif first.test in process.log.reports:
-            last = _record_test(process.log.reports[first.test], first.test)
+        elif (report := process.log.reports.get(first.test)) is not None:
+            last = report
         else:
             break
         # A failure beside an error: it is not known which of them the test would show without the other's cause.

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import secrets
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from backproof.adapters import proc
 from backproof.devices.check_result import TestResult
+from backproof.records.upstream_tests import OwnTest
 from backproof.verdict.endings import classify_ending
 
 if TYPE_CHECKING:
@@ -37,16 +38,6 @@ class TestJob:
     timeout: float = 1800
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class TestReport:
-    """How one test ended."""
-
-    __test__ = False
-    outcome: str
-    message: str = ""
-    seconds: float = 0.0
-
-
 @dataclass(kw_only=True, slots=True)
 class TestLog:
     """The events that a process wrote as it went, and how it ended."""
@@ -60,7 +51,7 @@ class TestLog:
     ended: list[str] = field(default_factory=list)
     died_in: str | None = None
     loaded: dict[str, str] = field(default_factory=dict)
-    reports: dict[str, TestReport] = field(default_factory=dict)
+    reports: dict[str, OwnTest] = field(default_factory=dict)
     output: str = ""
 
     @property
@@ -78,7 +69,15 @@ def run_tests(job: TestJob, name: str) -> TestLog:
     nonce = secrets.token_hex(8)
     events, request = (job.work / f"{name}.{kind}" for kind in ("events.jsonl", "request.json"))
     events.unlink(missing_ok=True)
-    content = {"nonce": nonce, "events": str(events), **_describe_job(job)}
+    content = {
+        "nonce": nonce,
+        "events": str(events),
+        "root": str(job.root.resolve()),
+        "carried": [str(job.carried)],
+        "files": list(job.files),
+        "select": list(job.select),
+        "deselect": list(job.deselect),
+    }
     request.write_text(json.dumps(content, indent=1), encoding="utf-8")
     script = Path(str(resources.files("backproof"))) / "target" / "run_upstream_tests.py"
     argv = [str(job.python), str(script), str(request)]
@@ -87,16 +86,6 @@ def run_tests(job: TestJob, name: str) -> TestLog:
     log = TestLog(code=done.code, command=done.command, output=(done.error_text or done.text).strip()[-1500:])
     _replay_events(events, nonce, log)
     return log
-
-
-def _describe_job(job: TestJob) -> dict[str, Any]:
-    return {
-        "root": str(job.root.resolve()),
-        "carried": [str(job.carried)],
-        "files": list(job.files),
-        "select": list(job.select),
-        "deselect": list(job.deselect),
-    }
 
 
 def _replay_events(events: Path, nonce: str, log: TestLog) -> None:
@@ -133,18 +122,15 @@ def _apply_event(event: dict[str, Any], log: TestLog) -> None:
 def _apply_report(event: dict[str, Any], log: TestLog) -> None:
     """Apply one of a test's three reports: the first that is not good is its outcome."""
     test, outcome = str(event["test"]), str(event["outcome"])
-    before = log.reports.get(test, TestReport(outcome="passed"))
-    seconds = before.seconds + float(event["seconds"])
-    if before.outcome in {"failed", "error"}:
-        log.reports[test] = replace(before, seconds=seconds)
-    elif outcome == "failed":
-        facts = {"nodeid": test, "outcome": outcome, "phase": event["when"], "raised": event["raised"]}
-        word = "error" if classify_ending(TestResult.model_validate(facts)) == "error" else "failed"
-        log.reports[test] = TestReport(outcome=word, message=str(event["message"])[-1000:], seconds=seconds)
-    elif outcome == "skipped":
-        log.reports[test] = TestReport(outcome="skipped", seconds=seconds)
-    else:
-        log.reports[test] = TestReport(outcome=before.outcome, message=before.message, seconds=seconds)
+    before = log.reports.get(test, OwnTest(test=test, outcome="passed"))
+    facts: dict[str, Any] = {"seconds": before.seconds + float(event["seconds"])}
+    if not before.bad and outcome == "failed":
+        raised = {"nodeid": test, "outcome": outcome, "phase": event["when"], "raised": event["raised"]}
+        word = "error" if classify_ending(TestResult.model_validate(raised)) == "error" else "failed"
+        facts |= {"outcome": word, "bad": 1, "message": str(event["message"])[-1000:]}
+    elif not before.bad and outcome == "skipped":
+        facts["outcome"] = "skipped"
+    log.reports[test] = before.model_copy(update=facts)
 
 
 def _read_lines(path: Path) -> list[str]:
