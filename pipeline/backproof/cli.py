@@ -30,7 +30,12 @@ CONTEXT: dict[str, Any] = {
 
 
 SECTIONS: Final = {
-    "Prove a backport": {"run": "run:run", "demo": "run:demo_command", "mutate": "run:mutate_command"},
+    "Prove a backport": {
+        "prove": "prove:prove",
+        "run": "run:run",
+        "demo": "run:demo_command",
+        "mutate": "run:mutate_command",
+    },
     "Read a run, hand it on": {
         "show": "show:show_command",
         "diff": "show:diff_command",

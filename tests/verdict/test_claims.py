@@ -109,6 +109,7 @@ def _changed(changed: set[int], statement: dict[int, set[int]]) -> ChangedLines:
     return ChangedLines(
         changed=frozenset(changed),
         executable=frozenset(statement),
+        in_functions=frozenset(),
         statement={line: frozenset(lines) for line, lines in statement.items()},
     )
 

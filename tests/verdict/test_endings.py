@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from backproof.devices.check_result import Fault, Raised, TestResult
+from backproof.devices.check_result import Fault, TestResult
+from backproof.records.raised import Raised
 from backproof.verdict.endings import classify_ending, describe_error
 from checkout import ROOT
 

@@ -6,9 +6,10 @@ from typing import Any
 
 import pytest
 from backproof.core.model import Arm, Evidence, Outcome
-from backproof.devices.check_result import CheckResult, Fault, Loaded, Raised, TestResult
+from backproof.devices.check_result import CheckResult, Fault, Loaded, TestResult
 from backproof.kit.plan import Check, Expected
 from backproof.records.proof import Case, Verdict
+from backproof.records.raised import Raised
 from backproof.verdict import judge
 from backproof.verdict.endings import classify_ending
 

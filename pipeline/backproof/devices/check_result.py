@@ -7,6 +7,7 @@ from typing import Any, Literal
 from pydantic import Field
 
 from backproof.core.model import Record
+from backproof.records.raised import Raised  # noqa: TC001 - pydantic reads it
 
 
 class Fault(Record):
@@ -23,13 +24,6 @@ class Fault(Record):
     offset: int | None = None
     extent: int | None = None
     text: str
-
-
-class Raised(Record):
-    """One exception: its class and those that it derives from, and the file whose line raised it."""
-
-    classes: tuple[str, ...]
-    file: str = ""
 
 
 class TestResult(Record):

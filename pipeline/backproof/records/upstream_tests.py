@@ -7,6 +7,7 @@ from typing import Literal
 from pydantic import Field
 
 from backproof.core.model import Arm, Evidence, Record
+from backproof.records.raised import Raised  # noqa: TC001 - pydantic reads it
 from backproof.records.serving import LoggedFault  # noqa: TC001 - pydantic reads it
 
 TestOutcome = Literal["passed", "failed", "error", "skipped", "crashed", "hung", "not-run"]
@@ -22,6 +23,10 @@ class OwnTest(Record):
     message: str = ""
     seconds: float = 0
     first_fault: LoggedFault | None = None
+    phase: str = Field(default="", description="the one that failed: setup, call or teardown")
+    raised: tuple[Raised, ...] = Field(default=(), description="what it failed with, then what that came from")
+    reached: dict[str, tuple[int, ...]] = Field(default={}, description="changed lines that it executed, by file")
+    missing: tuple[str, ...] = Field(default=(), description="names that it met or mentions and this arm lacks")
     uncollected: bool = Field(default=False, description="did not run because its module could not be imported")
 
     @property

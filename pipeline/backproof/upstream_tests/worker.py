@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import secrets
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -23,6 +23,22 @@ _DONE: Final = frozenset({0, 1, 5})
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class SourceTree:
+    """The source tree of one arm: folders for the path, the packages that must come from there, options of pytest.
+
+    `traced` are the tests for which it is written down which of `lines`, by absolute file, they execute. `tolerant` lets
+    test modules be collected although names that they import are missing in these packages.
+    """
+
+    path: Sequence[str]
+    packages: Sequence[str]
+    options: Sequence[str] = ()
+    lines: Mapping[str, Sequence[int]] = field(default_factory=dict)
+    traced: Sequence[str] = ()
+    tolerant: bool = False
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class TestJob:
     """The tests that one process is to run. `root` holds the repository's tests and nothing else of it."""
 
@@ -36,6 +52,10 @@ class TestJob:
     select: tuple[str, ...]
     deselect: tuple[str, ...] = ()
     timeout: float = 1800
+    base: Mapping[str, str] | None = None
+    """The environment that `env` is added to; ours where it is None."""
+    tree: SourceTree | None = None
+    """What is tested where that is no installed target, with the project's own configuration of pytest."""
 
 
 @dataclass(kw_only=True, slots=True)
@@ -51,6 +71,8 @@ class TestLog:
     ended: list[str] = field(default_factory=list)
     died_in: str | None = None
     loaded: dict[str, str] = field(default_factory=dict)
+    foreign: dict[str, str] = field(default_factory=dict)
+    """Modules of the tree's packages that came from elsewhere, with their files."""
     reports: dict[str, OwnTest] = field(default_factory=dict)
     output: str = ""
 
@@ -77,11 +99,13 @@ def run_tests(job: TestJob, name: str) -> TestLog:
         "files": list(job.files),
         "select": list(job.select),
         "deselect": list(job.deselect),
+        **(asdict(job.tree) if job.tree else {}),
     }
     request.write_text(json.dumps(content, indent=1), encoding="utf-8")
     script = Path(str(resources.files("backproof"))) / "target" / "run_upstream_tests.py"
     argv = [str(job.python), str(script), str(request)]
-    env = proc.build_environment({**job.env, "VLLM_WORKER_MULTIPROC_METHOD": "spawn", "PYTHONDONTWRITEBYTECODE": "1"})
+    fixed = {"VLLM_WORKER_MULTIPROC_METHOD": "spawn", "PYTHONDONTWRITEBYTECODE": "1"}
+    env = proc.build_environment({**job.env, **fixed}, base=job.base)
     done = proc.run_process(argv, cwd=job.root, env=env, timeout=job.timeout, tee=job.work / f"{name}.log")
     log = TestLog(code=done.code, command=done.command, output=(done.error_text or done.text).strip()[-1500:])
     _replay_events(events, nonce, log)
@@ -113,6 +137,10 @@ def _apply_event(event: dict[str, Any], log: TestLog) -> None:
             log.died_in = None
         case "loaded":
             log.loaded[str(event["file"])] = str(event["sha256"])
+        case "foreign":
+            log.foreign[str(event["module"])] = str(event["file"])
+        case "reached" | "missing":
+            _apply_facts(event, log)
         case "report":
             _apply_report(event, log)
         case _:
@@ -125,12 +153,23 @@ def _apply_report(event: dict[str, Any], log: TestLog) -> None:
     before = log.reports.get(test, OwnTest(test=test, outcome="passed"))
     facts: dict[str, Any] = {"seconds": before.seconds + float(event["seconds"])}
     if not before.bad and outcome == "failed":
-        raised = {"nodeid": test, "outcome": outcome, "phase": event["when"], "raised": event["raised"]}
-        word = "error" if classify_ending(TestResult.model_validate(raised)) == "error" else "failed"
-        facts |= {"outcome": word, "bad": 1, "message": str(event["message"])[-1000:]}
+        ending = TestResult.model_validate(
+            {"nodeid": test, "outcome": outcome, "phase": event["when"], "raised": event["raised"]}
+        )
+        word = "error" if classify_ending(ending) == "error" else "failed"
+        facts |= {"outcome": word, "bad": 1, "message": str(event["message"])[-1000:], "phase": event["when"]}
+        facts["raised"] = ending.raised
     elif not before.bad and outcome == "skipped":
         facts["outcome"] = "skipped"
     log.reports[test] = before.model_copy(update=facts)
+
+
+def _apply_facts(event: dict[str, Any], log: TestLog) -> None:
+    """Apply what a test executed, or which missing names it met."""
+    test = str(event["test"])
+    before = log.reports.get(test, OwnTest(test=test, outcome="passed"))
+    facts = {name: event[key] for key, name in (("lines", "reached"), ("names", "missing")) if key in event}
+    log.reports[test] = OwnTest.model_validate({**before.model_dump(), **facts})
 
 
 def _read_lines(path: Path) -> list[str]:

@@ -10,7 +10,8 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING, Final, Literal
 
 if TYPE_CHECKING:
-    from backproof.devices.check_result import Raised, TestResult
+    from backproof.devices.check_result import TestResult
+    from backproof.records.raised import Raised
 
 Ending = Literal["passed", "failed", "fault", "error", "skipped"]
 

@@ -21,7 +21,10 @@ def describe_raised(error: BaseException | None) -> list[dict[str, Any]]:
         current = waiting.pop(0)
         if id(current) not in seen:
             seen.add(id(current))
-            records.append({"classes": _list_classes(type(current)), "file": _find_file(current)})
+            file, line = _find_place(current)
+            records.append(
+                {"classes": _list_classes(type(current)), "file": file, "line": line, "text": _describe_text(current)}
+            )
             waiting += _list_origins(current)
     return records
 
@@ -42,9 +45,17 @@ def _list_classes(kind: type[BaseException]) -> list[str]:
     return [f"{base.__module__}.{base.__qualname__}"[:_LONGEST] for base in kinds]
 
 
-def _find_file(error: BaseException) -> str:
-    """Return the file whose line raised it."""
+def _find_place(error: BaseException) -> tuple[str, int]:
+    """Return the file and the line that raised it."""
     trace = error.__traceback__
     while trace is not None and trace.tb_next is not None:
         trace = trace.tb_next
-    return trace.tb_frame.f_code.co_filename[-_LONGEST:] if trace is not None else ""
+    return (trace.tb_frame.f_code.co_filename[-_LONGEST:], trace.tb_lineno) if trace is not None else ("", 0)
+
+
+def _describe_text(error: BaseException) -> str:
+    """Return its message, whatever the target's `__str__` does."""
+    try:
+        return str(error)[:_LONGEST]
+    except Exception:  # noqa: BLE001 - the target's own code, which may raise anything
+        return ""

@@ -18,6 +18,8 @@ class ChangedLines:
 
     changed: frozenset[int]
     executable: frozenset[int]
+    in_functions: frozenset[int]
+    """Those of the executable ones that run when a function is called, its head included."""
     statement: dict[int, frozenset[int]]
     """For each executable changed line: all lines of its statement (interpreters differ on which line they report)."""
 
@@ -37,7 +39,10 @@ def changed_lines(before: bytes | None, after: bytes) -> ChangedLines:
     executable = changed & frozenset(_list_lines(compile(tree, "<patched>", "exec", dont_inherit=True)))
     spans = list(_list_spans(tree))
     return ChangedLines(
-        changed=changed, executable=executable, statement={line: _span_of(line, spans) for line in executable}
+        changed=changed,
+        executable=executable,
+        in_functions=executable & frozenset(_list_function_lines(tree)),
+        statement={line: _span_of(line, spans) for line in executable},
     )
 
 
@@ -46,6 +51,12 @@ def _list_lines(code: CodeType) -> Iterator[int]:
     for const in code.co_consts:
         if isinstance(const, CodeType):
             yield from _list_lines(const)
+
+
+def _list_function_lines(tree: ast.AST) -> Iterator[int]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+            yield from range(node.lineno, (node.end_lineno or node.lineno) + 1)
 
 
 def _list_spans(tree: ast.AST) -> Iterator[range]:

@@ -1,0 +1,200 @@
+"""From four runs to one record: which tests prove the fix, which guard it, which speak against it."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from backproof.core.model import Arm
+from backproof.core.plural import format_count
+from backproof.proving.classify import classify_red
+from backproof.proving.touched import strip_parameters
+from backproof.records.proving import Cause, NotedTest, ReachedLines, RedTest
+from backproof.verdict.arm_tests import compare_arms, sum_runs
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from backproof.proving.rounds import ArmRun
+    from backproof.proving.trees import ArmTree
+    from backproof.records.arm_tests import ArmTest
+    from backproof.records.proving import ProofOutcome, RedClass
+    from backproof.verdict.arm_tests import Standing
+
+_BEST_FIRST: tuple[RedClass, ...] = ("behaviour", "symbol", "import")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Runs:
+    """The four runs with the trees that they ran on; `touched` are the tests that the fix itself changes."""
+
+    runs: Mapping[Arm, Sequence[ArmRun]]
+    trees: Mapping[Arm, ArmTree]
+    touched: frozenset[str]
+
+
+def judge_runs(runs: Runs) -> dict[str, Any]:
+    """Return the fields of the record that the runs decide, the outcome with its reason among them."""
+    base, fixed = ({test.test: test for test in _sum_arm(runs.runs[arm])} for arm in (Arm.BASE, Arm.FIXED))
+    standings = dict(compare_arms(base.values(), fixed.values()))
+    changed = [red for name in standings if (red := _read_red(runs, base.get(name), fixed.get(name)))]
+    mended = {red.test for red in changed}
+    rest = {name: standing for name, standing in standings.items() if name not in mended}
+    facts: dict[str, Any] = {
+        "changed": tuple(changed),
+        "causes": _fold_causes(changed),
+        "proofs": tuple(red.test for red in changed if red.counts),
+        "class": next((name for name in _BEST_FIRST if any(red.red == name for red in changed)), None),
+        "guards": tuple(
+            name for name, standing in rest.items() if _is_guard(standing, base.get(name), fixed.get(name))
+        ),
+        "worse": tuple(_read_worse(runs, fixed[name]) for name in _list_of(rest, "worse")),
+        "skipped": tuple(name for name in rest if fixed.get(name) and fixed[name].ending == "skipped"),
+        "lines": _count_lines(runs, changed),
+    }
+    for key, standing in (("still_red", "still-red"), ("flaky", "flaky"), ("errors", "error")):
+        facts[key] = tuple(_note_test(name, base, fixed) for name in _list_of(rest, standing))
+    outcome, reason = _decide(runs, facts)
+    return facts | {"outcome": outcome, "reason": reason}
+
+
+def _sum_arm(runs: Sequence[ArmRun]) -> tuple[ArmTest, ...]:
+    return sum_runs([tuple(run.tests.values()) for run in runs])
+
+
+def _list_of(standings: Mapping[str, Standing], wanted: str) -> list[str]:
+    return [name for name, standing in standings.items() if standing == wanted]
+
+
+def _is_guard(standing: Standing, base: ArmTest | None, fixed: ArmTest | None) -> bool:
+    return standing == "fine" and bool(base and fixed and base.ending == fixed.ending == "passed")
+
+
+def _note_test(name: str, base: Mapping[str, ArmTest], fixed: Mapping[str, ArmTest]) -> NotedTest:
+    arms = (("base", base.get(name)), ("fixed", fixed.get(name)))
+    return NotedTest(test=name, line="; ".join(f"{arm}: {test.line or test.ending}" for arm, test in arms if test))
+
+
+def _read_worse(runs: Runs, test: ArmTest) -> RedTest:
+    last = runs.runs[Arm.FIXED][-1].tests[test.test]
+    red = classify_red(last, missing=False, root=str(runs.trees[Arm.FIXED].folder)) or "behaviour"
+    touched = strip_parameters(test.test) in runs.touched
+    return RedTest.model_validate({"test": test.test, "class": red, "line": test.line, "touched": touched})
+
+
+def _read_red(runs: Runs, base: ArmTest | None, fixed: ArmTest | None) -> RedTest | None:
+    """Return a test that is green on fixed in every run, and red or not there at all on base in every run."""
+    if fixed is None or fixed.ending != "passed" or (base and base.ending in {"passed", "skipped", "xfailed", "flaky"}):
+        return None
+    red, line = ("import", _find_uncollected(runs, fixed.test)) if base is None else _classify_base(runs, base)
+    if red is None or not line:
+        return None
+    reached = _list_reached(runs, fixed.test)
+    facts = {"test": fixed.test, "class": red, "line": line, "reached": reached}
+    touched = strip_parameters(fixed.test) in runs.touched
+    return RedTest.model_validate(
+        {**facts, "touched": touched, "counts": red == "behaviour" and _is_reached(runs, reached)}
+    )
+
+
+def _classify_base(runs: Runs, base: ArmTest) -> tuple[RedClass | None, str]:
+    root = str(runs.trees[Arm.BASE].folder)
+    classes = {
+        classify_red(run.tests[base.test], missing=bool(run.missing.get(base.test)), root=root)
+        for run in runs.runs[Arm.BASE]
+    }
+    names = [name for run in runs.runs[Arm.BASE] for name in run.missing.get(base.test, ())]
+    line = f"{names[0]} is missing" if names else base.line
+    return (classes.pop() if len(classes) == 1 else None), line
+
+
+def _find_uncollected(runs: Runs, test: str) -> str:
+    """Return why the module or class of a test could not be collected on base; empty where it could."""
+    for node, why in runs.runs[Arm.BASE][-1].uncollected.items():
+        if test.startswith((f"{node}::", f"{node}[")):
+            return why
+    return runs.runs[Arm.BASE][-1].lost
+
+
+def _list_reached(runs: Runs, test: str) -> tuple[str, ...]:
+    """Return the changed lines that a test executed: added ones with the fix, removed ones without it."""
+    places = []
+    for arm in (Arm.FIXED, Arm.BASE):
+        root = f"{runs.trees[arm].folder}/"
+        mark = "" if arm is Arm.FIXED else "-"
+        for file, lines in runs.runs[arm][-1].reached.get(test, {}).items():
+            places += [f"{mark}{file.removeprefix(root)}:{line}" for line in lines]
+    return tuple(places)
+
+
+def _is_reached(runs: Runs, reached: Sequence[str]) -> bool:
+    """Tell whether a test reaches the change: its lines, or what a module does when it is loaded; or there are no lines."""
+    trees = runs.trees.values()
+    if reached or not any(tree.lines for tree in trees):
+        return True
+    return any(
+        file in run.loaded for arm, tree in runs.trees.items() for run in runs.runs[arm] for file in tree.at_import
+    )
+
+
+def _fold_causes(changed: Iterable[RedTest]) -> tuple[Cause, ...]:
+    groups = defaultdict(list)
+    for red in changed:
+        groups[red.red, red.line].append(red.touched)
+    causes = [
+        Cause.model_validate({"class": red, "line": line, "tests": len(touched), "touched": sum(touched)})
+        for (red, line), touched in groups.items()
+    ]
+    return tuple(sorted(causes, key=lambda cause: -cause.tests))
+
+
+def _count_lines(runs: Runs, changed: Sequence[RedTest]) -> ReachedLines:
+    tree = runs.trees[Arm.FIXED]
+    reached = {place for red in changed for place in red.reached if not place.startswith("-")}
+    return ReachedLines(
+        changed=sum(map(len, tree.lines.values())),
+        reached=len(reached),
+        at_import=sum(map(len, tree.at_import.values())),
+    )
+
+
+def _decide(runs: Runs, facts: Mapping[str, Any]) -> tuple[ProofOutcome, str]:
+    if strange := _explain_strange(runs):
+        return "error", strange
+    if worse := facts["worse"]:
+        return "fail", f"{format_count(len(worse), 'test')} got worse, first {worse[0].test}: {worse[0].line}"
+    if facts["proofs"]:
+        return "proved", ""
+    if facts["changed"]:
+        return "not proved", _explain_changed(facts["changed"])
+    lost = next((run.lost for arm in runs.runs.values() for run in arm if run.lost), "")
+    if lost or not facts["guards"]:
+        return "error", lost or _explain_nothing(runs, facts)
+    return "not proved", f"the fix's tests are green on base, too: {format_count(len(facts['guards']), 'test')}"
+
+
+def _explain_changed(changed: Sequence[RedTest]) -> str:
+    first = changed[0]
+    if first.red == "behaviour":
+        return f"{first.test} turns green, but never executes a line that the fix changes"
+    what = "a name that is missing on base" if first.red == "symbol" else "modules that cannot be imported on base"
+    return f"{format_count(len(changed), 'test')} turn green only by {what}: {first.line}"
+
+
+def _explain_nothing(runs: Runs, facts: Mapping[str, Any]) -> str:
+    problems = [note.line for note in (*facts["errors"], *facts["still_red"])]
+    uncollected = list(runs.runs[Arm.FIXED][-1].uncollected.values())
+    return f"no test of the fix passes with it: {(uncollected or problems or ['none was collected'])[0]}"[:1000]
+
+
+def _explain_strange(runs: Runs) -> str:
+    """Return why the runs say nothing of the arms: code of another place or another version was loaded."""
+    for arm, tree in runs.trees.items():
+        for run in runs.runs[arm]:
+            if run.foreign:
+                module, file = next(iter(run.foreign.items()))
+                return f"on {arm} the module {module} was loaded from {file}, not from the arm's tree"
+            if wrong := [file for file, sha in run.loaded.items() if tree.hashes.get(file) != sha]:
+                return f"on {arm} another version of {wrong[0]} was loaded"
+    return ""

@@ -1,0 +1,162 @@
+"""The four runs: the fix's test files on base and on fixed, in turn, twice; the second time it is seen what is reached."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final
+
+from backproof.core.model import Arm
+from backproof.devices.check_result import TestResult
+from backproof.upstream_tests.worker import SourceTree, TestJob, run_tests
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from pathlib import Path
+
+    from backproof.proving.trees import ArmTree
+    from backproof.recipes.cache import Environment
+    from backproof.records.upstream_tests import OwnTest
+    from backproof.upstream_tests.worker import TestLog
+
+_CRASHES: Final = 5
+"""Tests that may take their process with them before the rest of a run is given up."""
+_TWICE: Final = 2
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Bench:
+    """Where the runs happen, and the files of tests that are run whole."""
+
+    environment: Environment
+    trees: Mapping[Arm, ArmTree]
+    files: tuple[str, ...]
+    work: Path
+    carried: Path
+    say: Callable[[str], None]
+
+
+@dataclass(kw_only=True, slots=True)
+class ArmRun:
+    """One run of all files on one arm."""
+
+    arm: Arm
+    tests: dict[str, TestResult] = field(default_factory=dict)
+    reached: dict[str, dict[str, tuple[int, ...]]] = field(default_factory=dict)
+    missing: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    uncollected: dict[str, str] = field(default_factory=dict)
+    loaded: dict[str, str] = field(default_factory=dict)
+    foreign: dict[str, str] = field(default_factory=dict)
+    lost: str = ""
+    """Why tests were given up; empty where all of them ended."""
+    commands: list[str] = field(default_factory=list)
+    seconds: float = 0
+
+
+def run_rounds(bench: Bench) -> dict[Arm, list[ArmRun]]:
+    """Run base and fixed in turn, twice each. Tests that changed between the arms are traced in the second round."""
+    runs: dict[Arm, list[ArmRun]] = {Arm.BASE: [], Arm.FIXED: []}
+    for number in range(_TWICE):
+        traced = _list_changed(runs) if number else ()
+        for arm, earlier in runs.items():
+            run = run_arm(bench, arm, f"{arm}-{number + 1}", traced)
+            earlier.append(run)
+            bench.say(f"    {arm}, run {number + 1}: {_describe(run)}")
+    return runs
+
+
+def _list_changed(runs: Mapping[Arm, Sequence[ArmRun]]) -> tuple[str, ...]:
+    before, after = runs[Arm.BASE][0].tests, runs[Arm.FIXED][0].tests
+    passed = {name for name, test in after.items() if test.outcome == "passed"}
+    return tuple(sorted(name for name in passed if name not in before or before[name].outcome != "passed"))
+
+
+def _describe(run: ArmRun) -> str:
+    outcomes = [test.outcome for test in run.tests.values()]
+    counts = ", ".join(f"{outcomes.count(name)} {name}" for name in sorted(set(outcomes)))
+    return (counts or "no test ran") + (f"; {run.lost}" if run.lost else "")
+
+
+def run_arm(bench: Bench, arm: Arm, name: str, traced: Sequence[str]) -> ArmRun:
+    """Run all files in one process; a test that takes it down is left out, and another process goes on behind it."""
+    run = ArmRun(arm=arm)
+    for attempt in range(_CRASHES):
+        job = _make_job(bench, arm, tuple(run.tests), traced)
+        log = run_tests(job, f"{name}-{attempt}")
+        _add_log(run, log, job)
+        if not log.died:
+            return run
+        if log.died_in is None:
+            run.lost = f"the process ended with code {log.code} outside any test: {log.output[-700:]}"
+            return run
+        how = "hangs" if log.hung else f"ended its process with code {log.code}"
+        run.tests[log.died_in] = TestResult(nodeid=log.died_in, outcome="error", message=f"{log.died_in} {how}")
+    run.lost = f"{_CRASHES} tests took their process with them"
+    return run
+
+
+def _make_job(bench: Bench, arm: Arm, deselect: tuple[str, ...], traced: Sequence[str]) -> TestJob:
+    tree, recipe = bench.trees[arm], bench.environment.recipe
+    return TestJob(
+        python=bench.environment.python,
+        env={**recipe.env, "PYTHONPATH": os.pathsep.join(tree.path)},
+        base=_build_base(bench),
+        root=tree.folder,
+        work=bench.work,
+        carried=bench.carried,
+        files=tuple(tree.hashes),
+        select=bench.files,
+        deselect=deselect,
+        timeout=recipe.timeout,
+        tree=SourceTree(
+            path=tree.path,
+            packages=tree.packages,
+            options=("--continue-on-collection-errors", "-o", f"cache_dir={bench.work / 'cache'}", *recipe.options),
+            lines=tree.lines,
+            traced=tuple(traced),
+            tolerant=arm is Arm.BASE,
+        ),
+    )
+
+
+def _build_base(bench: Bench) -> dict[str, str]:
+    """Return the environment of the tests: nothing of ours but where programs are. No token of ours reaches the target."""
+    home = bench.work / "home"
+    home.mkdir(parents=True, exist_ok=True)
+    programs = f"{bench.environment.python.parent}{os.pathsep}{os.environ.get('PATH', os.defpath)}"
+    passed = {name: os.environ[name] for name in ("TMPDIR", "TZ", "USER") if name in os.environ}
+    return {**passed, "PATH": programs, "HOME": str(home), "LANG": "C.UTF-8"}
+
+
+def _add_log(run: ArmRun, log: TestLog, job: TestJob) -> None:
+    for name, report in log.reports.items():
+        if name not in log.ended:
+            continue
+        outcome = "failed" if report.bad and report.phase == "call" else "error" if report.bad else report.outcome
+        run.tests[name] = TestResult.model_validate(
+            {
+                "nodeid": name,
+                "outcome": outcome,
+                "phase": report.phase or "call",
+                "raised": report.raised,
+                "message": _describe_raised(report, job.root) or report.message,
+                "seconds": report.seconds,
+            }
+        )
+        run.reached[name] = report.reached
+        run.missing[name] = report.missing
+    run.uncollected |= log.uncollected
+    run.loaded |= log.loaded
+    run.foreign |= log.foreign
+    run.commands.append(log.command)
+
+
+def _describe_raised(report: OwnTest, root: Path) -> str:
+    """Return what a test failed with in one line: the exception, the start of its message, and the line that raised it."""
+    if not report.raised:
+        return ""
+    raised = report.raised[0]
+    kind = raised.classes[0].rpartition(".")[2] if raised.classes else "exception"
+    first = next(iter(raised.text.splitlines()), "")
+    place = f"{raised.file.removeprefix(f'{root}/')}:{raised.line}"
+    return f"{kind}: {first} ({place})"[:500]

@@ -1,0 +1,118 @@
+"""What is to be proved, as trees: the release with the fix's tests laid over it, and the same with the fix."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from backproof.core.errors import NeedsReview
+from backproof.history.picks import Picker
+from backproof.records.picks import PickOutcome
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from backproof.adapters.git import Entry, Store
+    from backproof.history.picks import PickResult
+    from backproof.proving.lanes import Lanes
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Subject:
+    """One backport. `release` is the tree without it; `base` and `fixed` both have the fix's tests."""
+
+    commit: str
+    commits: tuple[str, ...]
+    title: str
+    landed: bool
+    release: str
+    base: str
+    fixed: str
+    code: tuple[str, ...]
+    """Paths of code that the fix changes."""
+    tests: tuple[str, ...]
+    """Paths of the lane of tests that the fix changes and does not delete."""
+    others: tuple[str, ...]
+    """Paths that are neither."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Sides:
+    """Both trees before tests are laid over them, and the test files to lay (None: the fix deletes it)."""
+
+    release: str
+    after: str
+    laid: Mapping[str, Entry | None]
+
+
+def read_landed(store: Store, sha: str, lanes: Lanes) -> Subject:
+    """Return the backport that a commit of the branch is: its parent is the release without it."""
+    with Picker(store) as picker:
+        change = picker.read_change(sha, mainline=1)
+        changes = picker.diff_trees(change.before, change.after)
+        laid = {path: after for path, (_, after) in changes.items() if lanes.is_test(path)}
+        arms = Sides(release=change.before, after=change.after, laid=laid)
+        return _make_subject(picker, lanes, (sha,), arms, landed=True)
+
+
+def pick_commits(store: Store, shas: Sequence[str], onto: str, lanes: Lanes) -> Subject:
+    """Pick the fix onto the release. A file of tests that conflicts is taken whole from the fix, and is no conflict.
+
+    Raises:
+        NeedsReview: code conflicts.
+    """
+    release = store.objects.read_commit(onto).tree
+    with Picker(store) as picker:
+        picks = picker.pick_series(shas, release, drop=lanes.is_test, mainline=1)
+        _require_landed(picks[-1], shas[len(picks) - 1])
+        fixed = picks[-1].tree or release
+        arms = Sides(release=release, after=fixed, laid=_lay_tests(picker, shas, release, lanes))
+        return _make_subject(picker, lanes, tuple(shas), arms, landed=False)
+
+
+def _require_landed(last: PickResult, sha: str) -> None:
+    if last.outcome is PickOutcome.CONFLICT:
+        listed = "; ".join(f"{conflict.path} ({conflict.kind})" for conflict in last.real_conflicts)
+        raise NeedsReview(
+            f"{sha[:12]} conflicts in code",
+            why=listed,
+            next_step="`backproof history explain` says why; resolve it on a branch, and prove that with --landed",
+        )
+    if last.tree is None:
+        raise NeedsReview(
+            f"{sha[:12]} cannot be picked", why=last.why or str(last.outcome), next_step="complete the clone"
+        )
+
+
+def _lay_tests(picker: Picker, shas: Sequence[str], release: str, lanes: Lanes) -> dict[str, Entry | None]:
+    """Return the fix's test files as they are to be: merged with the release's where that is clean, else the fix's own."""
+    laid: dict[str, Entry | None] = {}
+    merged = release
+    for sha in shas:
+        change = picker.read_change(sha, mainline=1)
+        result = picker.pick_all([(change, merged)])[0]
+        conflicting = {conflict.path for conflict in result.conflicts}
+        for path, (_, after) in picker.diff_trees(change.before, change.after).items():
+            if lanes.is_test(path):
+                clean = result.marked is not None and path not in conflicting
+                laid[path] = picker.objects.find_entry(result.marked or "", path) if clean else after
+        merged = picker.objects.edit_tree(merged, laid)
+    return laid
+
+
+def _make_subject(picker: Picker, lanes: Lanes, commits: tuple[str, ...], arms: Sides, *, landed: bool) -> Subject:
+    laid = arms.laid
+    base, fixed = (picker.objects.edit_tree(tree, laid) if laid else tree for tree in (arms.release, arms.after))
+    changed = sorted(picker.diff_trees(base, fixed))
+    return Subject(
+        commit=commits[-1],
+        commits=commits,
+        title=picker.objects.read_commit(commits[-1]).subject,
+        landed=landed,
+        release=arms.release,
+        base=base,
+        fixed=fixed,
+        code=tuple(path for path in changed if lanes.is_code(path)),
+        tests=tuple(path for path, entry in sorted(laid.items()) if entry is not None),
+        others=tuple(path for path in changed if not lanes.is_code(path)),
+    )

@@ -1,0 +1,149 @@
+"""The environments that were made: kept by content in the user's cache, found again, listed and pruned."""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+import shutil
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from filelock import FileLock
+from packaging.utils import canonicalize_name
+from platformdirs import user_cache_path
+
+from backproof.core.errors import PlanError
+from backproof.recipes.build import Build, build_environment, choose_interpreter
+from backproof.recipes.find import find_recipe
+from backproof.recipes.infer import infer_recipe
+from backproof.rundir.ledger import digest_of, write_atomic
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+    from backproof.kit.recipe import Recipe
+    from backproof.recipes.release import Release
+
+_COMPLETE: Final = "environment.json"
+"""Written last: an environment without it was never finished."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Environment:
+    """An environment that is ready. `generated` has what a build of the release makes and its tree lacks."""
+
+    key: str
+    folder: Path
+    recipe: Recipe
+    origin: str
+    words: dict[str, str]
+
+    @property
+    def python(self) -> Path:
+        return self.folder / "env" / "bin" / "python"
+
+    @property
+    def generated(self) -> Path:
+        return self.folder / "generated"
+
+
+def prepare_environment(release: Release, say: Callable[[str], None]) -> Environment:
+    """Return the environment of a release; it is made where there is none of this content.
+
+    Raises:
+        PlanError: the recipe cannot be read, or no Python fits.
+        HostError: a step failed.
+    """
+    found = find_recipe(release) or infer_recipe(release)
+    interpreter = choose_interpreter(found.recipe, release)
+    words = _find_words(found.recipe, release)
+    facts = {"recipe": found.recipe.model_dump(mode="json"), "python": interpreter, "words": words}
+    key = digest_of({**facts, "manifests": release.manifests})[:16]
+    folder = environments_folder() / f"{release.project}-{key}"
+    environment = Environment(key=key, folder=folder, recipe=found.recipe, origin=found.origin, words=words)
+    folder.mkdir(parents=True, exist_ok=True)
+    with FileLock(f"{folder}.lock"):
+        if not (folder / _COMPLETE).exists():
+            say(f"environment: making it, recipe {found.origin}")
+            _make_environment(environment, release, interpreter, say)
+            write_atomic(folder / _COMPLETE, json.dumps({**facts, "origin": found.origin}, indent=2).encode())
+    (folder / _COMPLETE).touch()
+    return environment
+
+
+def environments_folder() -> Path:
+    return user_cache_path("backproof") / "environments"
+
+
+def _make_environment(environment: Environment, release: Release, interpreter: str, say: Callable[[str], None]) -> None:
+    shutil.rmtree(environment.folder, ignore_errors=True)
+    tree = environment.folder / "tree"
+    release.store.export_tree(release.tree, tree)
+    words = {**environment.words, "python": str(environment.python), "tree": str(tree)}
+    build = Build(
+        recipe=environment.recipe,
+        release=release,
+        interpreter=interpreter,
+        folder=environment.folder,
+        tree=tree,
+        words=words,
+        say=say,
+    )
+    build_environment(build)
+    for source, path in _list_generated(environment, release):
+        target = environment.generated / path
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy2(source, target)
+    shutil.rmtree(tree)
+
+
+def _find_words(recipe: Recipe, release: Release) -> dict[str, str]:
+    words = {"version": release.version}
+    for name, lookup in recipe.words.items():
+        match = re.search(lookup.pattern, release.read_text(lookup.file), re.MULTILINE)
+        if match is None:
+            raise PlanError(
+                f"words.{name}: {lookup.file} of {release.branch} has nothing that matches",
+                why=f"the pattern is {lookup.pattern}",
+                next_step=f"correct targets/{recipe.project}.toml",
+            )
+        words[name] = match[1]
+    return words
+
+
+def _list_generated(environment: Environment, release: Release) -> Iterator[tuple[Path, str]]:
+    """Yield what the installed release has in its packages and the tree has not: a version file, compiled modules."""
+    for record in environment.folder.glob("env/lib/python*/site-packages/*.dist-info/RECORD"):
+        if canonicalize_name(record.parent.name.partition("-")[0]) != release.project:
+            continue
+        for row in csv.reader(record.read_text(encoding="utf-8").splitlines()):
+            installed = record.parents[1] / row[0]
+            if placed := _place_generated(row[0], environment.recipe, release):
+                yield installed, placed
+
+
+def _place_generated(path: str, recipe: Recipe, release: Release) -> str | None:
+    """Return where a file would be in the tree; None for one that is there, or whose package is not the tree's."""
+    if path.endswith(".pyc") or path.startswith("..") or "/" not in path:
+        return None
+    objects = release.store.objects
+    for source in recipe.sources:
+        prefix = "" if source == "." else f"{source}/"
+        if objects.find_entry(release.tree, f"{prefix}{path.partition('/')[0]}"):
+            return None if objects.find_entry(release.tree, prefix + path) else prefix + path
+    return None
+
+
+def prune_environments(*, days: float) -> list[str]:
+    """Remove what no proof used for so many days, and what was never finished. Return the names."""
+    limit = time.time() - days * 86400
+    removed = []
+    for folder in sorted(environments_folder().glob("*-*")):
+        marker = folder / _COMPLETE
+        if folder.is_dir() and not (marker.exists() and marker.stat().st_mtime > limit):
+            shutil.rmtree(folder, ignore_errors=True)
+            removed.append(folder.name)
+    return removed

@@ -1,0 +1,14 @@
+"""What a test raised, as the target describes it."""
+
+from __future__ import annotations
+
+from backproof.core.model import Record
+
+
+class Raised(Record):
+    """One exception: its class and those that it derives from, the line that raised it, and its message."""
+
+    classes: tuple[str, ...]
+    file: str = ""
+    line: int = 0
+    text: str = ""
