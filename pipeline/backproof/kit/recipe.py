@@ -34,7 +34,8 @@ class Recipe(Record):
     steps: tuple[Step, ...] = Field(
         default=(), description="commands after that; {python} is the environment's, {tree} the release's files"
     )
-    env: dict[str, str] = Field(default={}, description="variables of the build and of the tests")
+    env: dict[str, str] = Field(default={}, description="variables of the tests")
+    build_env: dict[str, str] = Field(default={}, description="variables of the build")
     sources: tuple[str, ...] = Field(default=("src", "."), description="folders of the tree that go on Python's path")
     lay_over: dict[KitPath, str] = Field(default={}, description="files that a build makes and a tree lacks: contents")
     tests: tuple[str, ...] = Field(default=(), description="globs of test files beside the usual ones")

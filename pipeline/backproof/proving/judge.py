@@ -105,7 +105,8 @@ def _classify_base(runs: Runs, base: ArmTest) -> tuple[RedClass | None, str]:
         for run in runs.runs[Arm.BASE]
     }
     names = [name for run in runs.runs[Arm.BASE] for name in run.missing.get(base.test, ())]
-    line = f"{names[0]} is missing" if names else base.line
+    # Not the sentence about the test: tests of one cause have one line.
+    line = f"{names[0]} is missing" if names else runs.runs[Arm.BASE][0].tests[base.test].message
     return (classes.pop() if len(classes) == 1 else None), line
 
 

@@ -48,7 +48,13 @@ class Build:
         """The allowlisted environment of every step. A build that asks git for a version gets the release's."""
         passed = {name: value for name, value in os.environ.items() if _PASSED.fullmatch(name)}
         version = {"SETUPTOOLS_SCM_PRETEND_VERSION": self.release.version}
-        return {**passed, **version, **{name: self.fill(text) for name, text in self.recipe.env.items()}}
+        programs = {"PATH": f"{self.python.parent}{os.pathsep}{os.environ.get('PATH', os.defpath)}"}
+        return {
+            **passed,
+            **programs,
+            **version,
+            **{name: self.fill(text) for name, text in self.recipe.build_env.items()},
+        }
 
     def fill(self, text: str) -> str:
         for name, value in self.words.items():
