@@ -45,7 +45,12 @@ SECTIONS: Final = {
     },
     "Kits": {"new": "new:new", "plan": "plan:plan_group"},
     "Failures": {"triage": "triage:triage_command", "find": "github:find_command"},
-    "Groups": {"history": "history:history_group", "host": "hardware:host_group", "ci": "actions:ci_group"},
+    "Groups": {
+        "env": "environments:env_group",
+        "history": "history:history_group",
+        "host": "hardware:host_group",
+        "ci": "actions:ci_group",
+    },
 }
 """The commands in the order of the help, each with its module in `commands` and its name there."""
 COMMANDS: Final = {name: place for section in SECTIONS.values() for name, place in section.items()}

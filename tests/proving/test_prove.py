@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from backproof.core.errors import NeedsReview
@@ -25,7 +25,7 @@ def shop(upstream: Repository) -> Repository:
     return upstream
 
 
-def land(shop: Repository, tmp_path: Path, files: dict[str, str | bytes | None]) -> ProofRecord:
+def land(shop: Repository, tmp_path: Path, files: dict[str, Any]) -> ProofRecord:
     return prove(shop, tmp_path, shop.commit("no negative price (#2)", files))
 
 
@@ -123,8 +123,14 @@ def test_a_regression_test_that_never_touches_the_change_is_no_proof(shop: Repos
 
 
 def test_a_change_of_a_constant_is_reached_when_its_module_is_loaded(shop: Repository, tmp_path: Path) -> None:
-    files = {"src/shop/price.py": PRICE.replace("RATE = 2", "RATE = 3")}
-    record = land(shop, tmp_path, {**files, "tests/test_price.py": TESTS.replace("== 6", "== 9")})
+    record = land(
+        shop,
+        tmp_path,
+        {
+            "src/shop/price.py": PRICE.replace("RATE = 2", "RATE = 3"),
+            "tests/test_price.py": TESTS.replace("== 6", "== 9"),
+        },
+    )
     assert (record.outcome, record.proofs) == ("proved", ("tests/test_price.py::test_price",))
     assert (record.lines.changed, record.lines.reached, record.lines.at_import) == (1, 0, 1)
 
@@ -179,9 +185,7 @@ def test_a_conflict_in_code_needs_a_person(shop: Repository, tmp_path: Path) -> 
         ),
     ],
 )
-def test_what_cannot_be_proved_says_why(
-    shop: Repository, tmp_path: Path, files: dict[str, str | bytes | None], reason: str
-) -> None:
+def test_what_cannot_be_proved_says_why(shop: Repository, tmp_path: Path, files: dict[str, Any], reason: str) -> None:
     fix = shop.commit("fix (#2)", files)
     record = prove(shop, tmp_path, fix, elsewhere={"/tests/npu/": "it needs an NPU"})
     assert record.outcome == "not proved"

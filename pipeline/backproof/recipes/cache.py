@@ -6,7 +6,6 @@ import csv
 import json
 import re
 import shutil
-import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -27,7 +26,7 @@ if TYPE_CHECKING:
     from backproof.kit.recipe import Recipe
     from backproof.recipes.release import Release
 
-_COMPLETE: Final = "environment.json"
+COMPLETE: Final = "environment.json"
 """Written last: an environment without it was never finished."""
 
 
@@ -66,11 +65,11 @@ def prepare_environment(release: Release, say: Callable[[str], None]) -> Environ
     environment = Environment(key=key, folder=folder, recipe=found.recipe, origin=found.origin, words=words)
     folder.mkdir(parents=True, exist_ok=True)
     with FileLock(f"{folder}.lock"):
-        if not (folder / _COMPLETE).exists():
+        if not (folder / COMPLETE).exists():
             say(f"environment: making it, recipe {found.origin}")
             _make_environment(environment, release, interpreter, say)
-            write_atomic(folder / _COMPLETE, json.dumps({**facts, "origin": found.origin}, indent=2).encode())
-    (folder / _COMPLETE).touch()
+            write_atomic(folder / COMPLETE, json.dumps({**facts, "origin": found.origin}, indent=2).encode())
+    (folder / COMPLETE).touch()
     return environment
 
 
@@ -135,15 +134,3 @@ def _place_generated(path: str, recipe: Recipe, release: Release) -> str | None:
         if objects.find_entry(release.tree, f"{prefix}{path.partition('/')[0]}"):
             return None if objects.find_entry(release.tree, prefix + path) else prefix + path
     return None
-
-
-def prune_environments(*, days: float) -> list[str]:
-    """Remove what no proof used for so many days, and what was never finished. Return the names."""
-    limit = time.time() - days * 86400
-    removed = []
-    for folder in sorted(environments_folder().glob("*-*")):
-        marker = folder / _COMPLETE
-        if folder.is_dir() and not (marker.exists() and marker.stat().st_mtime > limit):
-            shutil.rmtree(folder, ignore_errors=True)
-            removed.append(folder.name)
-    return removed

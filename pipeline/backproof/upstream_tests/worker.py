@@ -105,7 +105,8 @@ def run_tests(job: TestJob, name: str) -> TestLog:
     script = Path(str(resources.files("backproof"))) / "target" / "run_upstream_tests.py"
     argv = [str(job.python), str(script), str(request)]
     fixed = {"VLLM_WORKER_MULTIPROC_METHOD": "spawn", "PYTHONDONTWRITEBYTECODE": "1"}
-    env = proc.build_environment({**job.env, **fixed}, base=job.base)
+    added = {**job.env, **fixed}
+    env = proc.build_environment(added) if job.base is None else {**job.base, **added}
     done = proc.run_process(argv, cwd=job.root, env=env, timeout=job.timeout, tee=job.work / f"{name}.log")
     log = TestLog(code=done.code, command=done.command, output=(done.error_text or done.text).strip()[-1500:])
     _replay_events(events, nonce, log)

@@ -28,7 +28,8 @@ def print_proof(record: ProofRecord) -> None:
     if record.proofs:
         more = f"; {len(record.guards)} others unchanged" if record.guards else ""
         count = format_count(len(record.proofs), "test")
-        print_line(f"{count} of the fix fail without it and pass with it, twice each{more}")
+        verbs = ("fails", "passes") if len(record.proofs) == 1 else ("fail", "pass")
+        print_line(f"{count} of the fix {verbs[0]} without it and {verbs[1]} with it, twice each{more}")
     if record.reason:
         print_line(record.reason)
     for red in record.changed[:_SHOWN]:
