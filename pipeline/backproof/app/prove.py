@@ -19,7 +19,7 @@ from backproof.rundir.ledger import Ledger
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from backproof.proving.subject import Subject
+    from backproof.proving.subject import LaidOut
     from backproof.records.proving import ProofRecord
     from backproof.rundir.context import Say
 
@@ -121,5 +121,5 @@ def _find_base(store: Store, source: Source, request: ProveRequest, commits: tup
     return parents[0]
 
 
-def _read_subject(store: Store, request: ProveRequest, commits: tuple[str, ...], base: str, lanes: Lanes) -> Subject:
+def _read_subject(store: Store, request: ProveRequest, commits: tuple[str, ...], base: str, lanes: Lanes) -> LaidOut:
     return read_landed(store, commits[0], lanes) if request.landed else pick_commits(store, commits, base, lanes)

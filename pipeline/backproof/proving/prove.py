@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from backproof.core.model import Evidence
     from backproof.proving.lanes import Lanes
     from backproof.proving.rounds import ArmRun
-    from backproof.proving.subject import Subject
+    from backproof.proving.subject import LaidOut
     from backproof.proving.trees import ArmTree
     from backproof.recipes.cache import Environment
     from backproof.rundir.ledger import Ledger
@@ -36,7 +36,7 @@ class Proving:
 
     what: str
     store: Store
-    subject: Subject
+    subject: LaidOut
     lanes: Lanes
     environment: Environment
     ledger: Ledger

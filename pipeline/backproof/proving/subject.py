@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Subject:
+class LaidOut:
     """One backport. `release` is the tree without it; `base` and `fixed` both have the fix's tests."""
 
     commit: str
@@ -45,7 +45,7 @@ class Sides:
     laid: Mapping[str, Entry | None]
 
 
-def read_landed(store: Store, sha: str, lanes: Lanes) -> Subject:
+def read_landed(store: Store, sha: str, lanes: Lanes) -> LaidOut:
     """Return the backport that a commit of the branch is: its parent is the release without it."""
     with Picker(store) as picker:
         change = picker.read_change(sha, mainline=1)
@@ -55,7 +55,7 @@ def read_landed(store: Store, sha: str, lanes: Lanes) -> Subject:
         return _make_subject(picker, lanes, (sha,), arms, landed=True)
 
 
-def pick_commits(store: Store, shas: Sequence[str], onto: str, lanes: Lanes) -> Subject:
+def pick_commits(store: Store, shas: Sequence[str], onto: str, lanes: Lanes) -> LaidOut:
     """Pick the fix onto the release. A file of tests that conflicts is taken whole from the fix, and is no conflict.
 
     Raises:
@@ -100,11 +100,11 @@ def _lay_tests(picker: Picker, shas: Sequence[str], release: str, lanes: Lanes) 
     return laid
 
 
-def _make_subject(picker: Picker, lanes: Lanes, commits: tuple[str, ...], arms: Sides, *, landed: bool) -> Subject:
+def _make_subject(picker: Picker, lanes: Lanes, commits: tuple[str, ...], arms: Sides, *, landed: bool) -> LaidOut:
     laid = arms.laid
     base, fixed = (picker.objects.edit_tree(tree, laid) if laid else tree for tree in (arms.release, arms.after))
     changed = sorted(picker.diff_trees(base, fixed))
-    return Subject(
+    return LaidOut(
         commit=commits[-1],
         commits=commits,
         title=picker.objects.read_commit(commits[-1]).subject,

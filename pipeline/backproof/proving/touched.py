@@ -9,10 +9,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from backproof.adapters.git import Store
-    from backproof.proving.subject import Subject
+    from backproof.proving.subject import LaidOut
 
 
-def list_touched(store: Store, subject: Subject) -> frozenset[str]:
+def list_touched(store: Store, subject: LaidOut) -> frozenset[str]:
     """Return the ids of test functions, without parameters, whose text the fix changes."""
     touched: set[str] = set()
     for path in subject.tests:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from backproof.adapters.git import Store
-    from backproof.proving.subject import Subject
+    from backproof.proving.subject import LaidOut
     from backproof.recipes.cache import Environment
 
 
@@ -34,7 +34,7 @@ class ArmTree:
     at_import: Mapping[str, tuple[int, ...]]
 
 
-def lay_out(store: Store, subject: Subject, environment: Environment, folder: Path, *, fixed: bool) -> ArmTree:
+def lay_out(store: Store, subject: LaidOut, environment: Environment, folder: Path, *, fixed: bool) -> ArmTree:
     """Write the tree of an arm and return what is in it."""
     shutil.rmtree(folder, ignore_errors=True)
     store.export_tree(subject.fixed if fixed else subject.base, folder)
@@ -69,7 +69,7 @@ def _list_packages(path: list[Path]) -> tuple[str, ...]:
 
 
 def _list_own_lines(
-    store: Store, subject: Subject, path: str, *, fixed: bool
+    store: Store, subject: LaidOut, path: str, *, fixed: bool
 ) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """Return the lines of code that only this arm has, and those of them outside any function."""
     if not path.endswith(".py"):
