@@ -75,7 +75,8 @@ def test_every_outcome_has_its_exit_code_and_nothing_at_all_is_an_error() -> Non
 PACKAGE = Path(backproof.__file__).parent
 # Words that are also something else there: a subcommand of pip, a key of plan.toml, the arm `pick`, a model of rounds, a kind of row.
 OTHER_MEANINGS = {
-    **dict.fromkeys(("recipes/build.py", "recipes/infer.py"), {"install"}),  # pip's word
+    "recipes/build.py": {"install"},
+    "recipes/infer.py": {"install"},
     "app/demo.py": {"install"},
     "core/model.py": {"pick"},
     "install/pip_build.py": {"install"},
