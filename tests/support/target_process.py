@@ -61,7 +61,7 @@ class Target:
 
     def _request(self, check: Path, work: Path) -> dict[str, Any]:
         return {
-            "schema": 2,
+            "schema": 3,
             "nonce": "a-nonce",
             "arm": "base",
             "device": "emulator",
