@@ -31,7 +31,7 @@ class TestResult(Record):
 
     __test__ = False
     nodeid: str
-    outcome: Literal["passed", "failed", "error", "skipped"] = Field(
+    outcome: Literal["passed", "failed", "error", "skipped", "xfailed"] = Field(
         description="as pytest has it: what fails outside the call is an error; `verdict.endings` says what it means"
     )
     phase: Literal["setup", "call", "teardown"] = Field(default="call", description="the one that decided the outcome")

@@ -122,6 +122,9 @@ class Check(Record):
     claim: str
     expect: Annotated[dict[str, Expected], Field(min_length=1)]
     timeout: Annotated[float, Field(gt=0, description="seconds for one arm under one model")] = 600
+    repeat: Annotated[
+        int, Field(ge=1, le=100, description="rounds of a proof on base and on fixed; without a device at least two")
+    ] = 1
 
     def expected_under(self, models: Collection[str]) -> dict[str, Expected]:
         """Return what the arms must show under each of these operator models that the check has a table for."""

@@ -10,9 +10,11 @@ from typing import Any, Literal
 from pydantic import Field
 
 from backproof.core.model import Arm, Evidence, Finding, Outcome, Record, Sha256, ShownPath
+from backproof.records.arm_tests import ArmTest  # noqa: TC001 - pydantic reads it
 from backproof.records.picks import ConflictRecord, PickOutcome  # noqa: TC001 - pydantic reads the types
 
-Verdict = Literal["as-expected", "not-discriminating", "not-reproduced", "unexpected", "failed", "error"]
+Role = Literal["proof", "guard", "limit"]
+Verdict = Literal["as-expected", "not-discriminating", "not-reproduced", "not-shown", "unexpected", "failed", "error"]
 """What a case on one arm is, beside what the plan expects of it."""
 PATCH_FILE = "backport.mbox"
 """The whole backport in mail format, beside fixup.json."""
@@ -134,11 +136,12 @@ class Case(Record):
     check: str
     model: str
     arm: Arm
-    role: Literal["proof", "guard", "limit"]
+    role: Role
     expected: str
-    observed: str
+    observed: str = Field(description="pass, fail, fault:<kind>, mixed:<kinds>, flaky, or error")
     verdict: Verdict
     sentence: str
+    tests: tuple[ArmTest, ...] = ()
     steps: int = 0
     steps_failed: int = 0
     faults: dict[str, int] = {}
@@ -154,6 +157,11 @@ class ValidateRecord(Record):
     device: str
     device_facts: dict[str, str]
     cases: tuple[Case, ...]
+    hashes: dict[Arm, dict[str, Sha256 | None]] = Field(
+        default={}, description="of each installed file of the patch on each arm, by its absolute path"
+    )
+    rounds: dict[str, int] = Field(default={}, description="how often the plan asks for each check, where it does")
+    spoiled: str = Field(default="", description="why no result counts: the device went bad meanwhile")
     limits: tuple[str, ...] = ()
 
 

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from backproof.core.model import Evidence
     from backproof.kit.serving import Serve
+    from backproof.records.proof import Verdict
     from backproof.records.serving import Round
 
 MODEL = "serve"
@@ -46,14 +47,16 @@ def judge_arms(
     refusal = explain_incomparable(rounds)
     base = [done for done in rounds if done.arm is Arm.BASE]
     needed = min((done.failed_at for done in base if done.failed_at), default=max(serve.concurrency))
-    cases = []
+    cases: list[Case] = []
     for arm in Arm:
         own = [done for done in rounds if done.arm is arm]
         if not own:
             continue
         observed, why = ("error", refusal) if refusal else _summarise_rounds(serve, arm, own, needed)
         proof = tuple(item for done in own for item in evidence.get((arm, done.number), ()))
-        cases.append(_build_case(serve, own, (observed, why + _describe_chance(base, arm, own)), proof))
+        worse = any(case.arm is Arm.BASE and case.observed == "pass" for case in cases)
+        verdict = judge.judge(serve.expect.role, arm, serve.expect.for_arm(arm), observed, worse=worse)
+        cases.append(_build_case(serve, own, verdict, (observed, why + _describe_chance(base, arm, own)), proof))
     return tuple(cases)
 
 
@@ -88,9 +91,10 @@ def _describe_chance(base: Sequence[Round], arm: Arm, own: Sequence[Round]) -> s
     return f"{text})"
 
 
-def _build_case(serve: Serve, rounds: Sequence[Round], result: tuple[str, str], evidence: tuple[Evidence, ...]) -> Case:
+def _build_case(
+    serve: Serve, rounds: Sequence[Round], verdict: Verdict, result: tuple[str, str], evidence: tuple[Evidence, ...]
+) -> Case:
     (observed, why), arm = result, rounds[0].arm
-    verdict = judge.judge(serve.expect, arm, observed)
     failed = [done for done in rounds if done.failed_at is not None]
     return Case(
         check=serve.id,

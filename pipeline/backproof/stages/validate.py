@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -9,8 +10,8 @@ from backproof import devices
 from backproof.core.errors import PlanError, TargetError
 from backproof.core.model import Arm, Outcome, Record, StageRole
 from backproof.core.plain_text import one_line
+from backproof.core.plural import format_count
 from backproof.core.redaction import redact
-from backproof.devices.check_result import CheckResult
 from backproof.devices.check_run import CheckEnvironment, CheckJob, CompletedCheck, run_jobs
 from backproof.install import arms, editable
 from backproof.records.proof import (
@@ -32,7 +33,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from backproof.core.model import Evidence
+    from backproof.devices.check_result import CheckResult
     from backproof.devices.protocol import Device, Session
+    from backproof.kit.plan import Check, Expected
     from backproof.rundir.context import Context
 
 NAME = "validate"
@@ -60,28 +63,113 @@ def inputs(ctx: Context) -> Mapping[str, Any]:
     }
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Entry:
+    """One check under one operator model, or on the device."""
+
+    check: Check
+    model: str
+    expected: Expected
+    needed: int
+
+    @property
+    def name(self) -> str:
+        return f"{self.check.id}.{self.model}"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Turn:
+    """One arm in the target, and the number of the round."""
+
+    arm: Arm
+    number: int
+
+    @property
+    def folder(self) -> str:
+        return self.arm.value if self.number == 1 else f"{self.arm}.{self.number}"
+
+    def takes(self, entry: _Entry) -> bool:
+        """Return whether a check runs in this turn: after the first round, a proof on the arms that it compares."""
+        again = entry.expected.role == "proof" and self.arm is not Arm.PICK
+        return self.number == 1 or (again and self.number <= entry.needed)
+
+
+_Answers = dict[tuple[str, Arm], list[tuple["CheckResult", "Evidence"]]]
+
+
 def run(ctx: Context) -> StageResult:
-    device = devices.get_device(ctx.settings.device)
-    python = Path(ctx.settings.python)
-    facts = device.describe(python)
-    cases: list[Case] = []
-    limits = dict.fromkeys(device.LIMITS)
+    device, python = devices.get_device(ctx.settings.device), Path(ctx.settings.python)
+    facts, entries = device.describe(python), _list_entries(ctx, device)
+    answers: _Answers = {}
+    hashes = {}
     with device.open_session(python, ctx.ledger.stage_folder(NAME), editable.read_service(ctx).env) as session:
-        for arm in Arm:
-            with arms.install_arm(ctx, arm) as hashes:
-                for case, said in _run_arm(ctx, device, session, arm, hashes):
-                    cases.append(case)
-                    limits |= dict.fromkeys(said)
-        if spoiled := session.spoiled():
-            cases = [_spoil_case(case, spoiled) for case in cases]
+        for turn in _list_turns(entries):
+            with arms.install_arm(ctx, turn.arm) as hashes[turn.arm]:
+                _run_turn(ctx, session, turn, [entry for entry in entries if turn.takes(entry)], answers)
+        spoiled = session.spoiled()
         kept = _keep_inventory(ctx, session)
-    record = ValidateRecord(device=device.NAME, device_facts=facts, cases=tuple(cases), limits=tuple(limits))
+    record = ValidateRecord(
+        device=device.NAME,
+        device_facts=facts,
+        cases=_judge_entries(entries, answers, hashes, spoiled),
+        hashes=hashes,
+        rounds={entry.check.id: entry.check.repeat for entry in entries if entry.check.repeat > 1},
+        spoiled=spoiled,
+        limits=tuple(dict.fromkeys((*device.LIMITS, *_list_limits(answers)))),
+    )
     return _make_result(ctx, record, kept)
 
 
-def _spoil_case(case: Case, why: str) -> Case:
-    """What a bad card showed says nothing about the backport: ERROR, whatever it was, never FAIL."""
-    return case.model_copy(update={"verdict": "error", "sentence": f"{case.sentence}; but {why}"})
+def _list_entries(ctx: Context, device: Device) -> list[_Entry]:
+    entries = [
+        _Entry(check=check, model=model, expected=expected, needed=judge.count_rounds(device.LEVEL, check.repeat))
+        for check in ctx.plan.check
+        for model, expected in check.expected_under(device.models(ctx.plan)).items()
+    ]
+    if not entries:
+        raise PlanError(
+            f"the plan has no check for the device {device.NAME}",
+            why=f"its checks have no {device.WORDS.expected_in}",
+            next_step=f"add one to plan.toml, or choose another --device than {device.NAME}",
+        )
+    return entries
+
+
+def _list_turns(entries: Sequence[_Entry]) -> list[_Turn]:
+    """The arms in turn, round by round: a host that warms up or wears out must not look like a difference of arms."""
+    last = max(entry.needed for entry in entries)
+    turns = [_Turn(arm=arm, number=number) for number in range(1, last + 1) for arm in Arm]
+    return [turn for turn in turns if any(map(turn.takes, entries))]
+
+
+def _judge_entries(
+    entries: Sequence[_Entry], answers: _Answers, hashes: Mapping[Arm, Mapping[str, str | None]], spoiled: str
+) -> tuple[Case, ...]:
+    cases = [
+        case
+        for entry in entries
+        for case in judge.judge_check([_collect_rounds(entry, arm, answers, spoiled) for arm in Arm], hashes)
+    ]
+    return tuple(sorted(cases, key=lambda case: tuple(Arm).index(case.arm)))
+
+
+def _collect_rounds(entry: _Entry, arm: Arm, answers: _Answers, spoiled: str) -> judge.Rounds:
+    results, evidence = zip(*answers[entry.name, arm], strict=True)
+    return judge.Rounds(
+        check=entry.check.id,
+        model=entry.model,
+        arm=arm,
+        role=entry.expected.role,
+        wanted=entry.expected.for_arm(arm),
+        results=results,
+        evidence=evidence,
+        needed=entry.needed,
+        spoiled=spoiled,
+    )
+
+
+def _list_limits(answers: _Answers) -> list[str]:
+    return [limit for pairs in answers.values() for result, _ in pairs for limit in result.limits]
 
 
 def _keep_inventory(ctx: Context, session: Session) -> list[Evidence]:
@@ -99,72 +187,50 @@ def _keep_inventory(ctx: Context, session: Session) -> list[Evidence]:
     ]
 
 
-def _run_arm(
-    ctx: Context, device: Device, session: Session, arm: Arm, hashes: Mapping[str, str | None]
-) -> list[tuple[Case, tuple[str, ...]]]:
-    subjects = [
-        judge.Subject(check=check, model=model, arm=arm, expected=expected)
-        for check in ctx.plan.check
-        for model, expected in check.expected_under(device.models(ctx.plan)).items()
-    ]
-    if not subjects:
-        raise PlanError(
-            f"the plan has no check for the device {device.NAME}",
-            why=f"its checks have no {device.WORDS.expected_in}",
-            next_step=f"add one to plan.toml, or choose another --device than {device.NAME}",
-        )
-    ctx.say(f"    arm {arm}: {len(subjects)} cases")
-    answers = _run_checks(ctx, device, session, subjects, tuple(hashes))
-    return [_judge_answer(ctx, subject, answer, hashes) for subject, answer in zip(subjects, answers, strict=True)]
+def _run_turn(ctx: Context, session: Session, turn: _Turn, entries: Sequence[_Entry], answers: _Answers) -> None:
+    again = f", round {turn.number}" if turn.number > 1 else ""
+    ctx.say(f"    arm {turn.arm}{again}: {format_count(len(entries), 'case')}")
+    for entry, answer in zip(entries, _run_checks(ctx, session, turn, entries), strict=True):
+        answers.setdefault((entry.name, turn.arm), []).append(_read_answer(ctx, turn, entry, answer))
 
 
 def _run_checks(
-    ctx: Context, device: Device, session: Session, subjects: Sequence[judge.Subject], files: Sequence[str]
+    ctx: Context, session: Session, turn: _Turn, entries: Sequence[_Entry]
 ) -> list[CompletedCheck | TargetError]:
-    arm = subjects[0].arm
+    device = devices.get_device(ctx.settings.device)
     environment = CheckEnvironment(
         python=Path(ctx.settings.python),
         env=editable.read_service(ctx).env,
         kit=ctx.kit,
         device=device,
-        arm=arm,
-        files=files,
-        work=ctx.ledger.stage_folder(NAME) / arm.value,
+        arm=turn.arm,
+        files=[str(file.installed) for file in ctx.require_record(InstallRecord).files],
+        work=ctx.ledger.stage_folder(NAME) / turn.folder,
     )
     jobs = [
-        CheckJob(
-            name=f"{subject.check.id}.{subject.model}",
-            check=subject.check,
-            operators=device.request(ctx.kit, ctx.plan, subject.model),
-        )
-        for subject in subjects
+        CheckJob(name=entry.name, check=entry.check, operators=device.request(ctx.kit, ctx.plan, entry.model))
+        for entry in entries
     ]
     return run_jobs(environment, jobs, session)
 
 
-def _judge_answer(
-    ctx: Context, subject: judge.Subject, answer: CompletedCheck | TargetError, hashes: Mapping[str, str | None]
-) -> tuple[Case, tuple[str, ...]]:
-    if isinstance(answer, TargetError):
-        return _judge_broken(ctx, subject, answer, hashes), ()
-    claim = f"what {subject.check.id} showed on {subject.arm} under {subject.model}"
-    evidence = ctx.ledger.register_evidence(answer.file, claim=claim, command=answer.command)
-    case = judge.case(subject, answer.result, hashes=hashes, evidence=[evidence])
-    text = one_line(redact(case_sentence(case)), 700)
-    ctx.say(f"      {text} ({case.steps - case.steps_failed} of {case.steps} steps pass)")
-    return case, answer.result.limits
-
-
-def _judge_broken(ctx: Context, subject: judge.Subject, error: TargetError, hashes: Mapping[str, str | None]) -> Case:
+def _read_answer(
+    ctx: Context, turn: _Turn, entry: _Entry, answer: CompletedCheck | TargetError
+) -> tuple[CheckResult, Evidence]:
     """A process that left no result is an ERROR of this case; the other cases still run."""
-    ctx.say(f"      {error.what}")
-    path, command = f"{NAME}/{subject.arm}/{subject.check.id}.{subject.model}.error.txt", f"check {subject.check.id}"
-    evidence = ctx.ledger.write_evidence(path, f"{error}\n", claim=error.what, command=command)
-    result = CheckResult(schema=2, nonce="", error={"what": f"{error.what}: {error.why}"})
-    return judge.case(subject, result, hashes=hashes, evidence=[evidence])
+    if isinstance(answer, TargetError):
+        ctx.say(f"      {answer.what}")
+        path, command = f"{NAME}/{turn.folder}/{entry.name}.error.txt", f"check {entry.check.id}"
+        evidence = ctx.ledger.write_evidence(path, f"{answer}\n", claim=answer.what, command=command)
+        return judge.make_broken(f"{answer.what}: {answer.why}"), evidence
+    claim = f"what {entry.check.id} showed on {turn.arm} under {entry.model}"
+    return answer.result, ctx.ledger.register_evidence(answer.file, claim=claim, command=answer.command)
 
 
 def _make_result(ctx: Context, record: ValidateRecord, kept: list[Evidence]) -> StageResult:
+    for case in record.cases:
+        text = one_line(redact(case_sentence(case)), 700)
+        ctx.say(f"      {text} ({case.steps - case.steps_failed} of {case.steps} steps pass)")
     outcome, sentence = judge.outcome(record.cases)
     whole = ctx.keep_record(
         record,

@@ -7,15 +7,14 @@ a base that is red because a fixture is missing shows no fault, and a backport i
 from __future__ import annotations
 
 from pathlib import PurePath
-from typing import TYPE_CHECKING, Final, Literal
+from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from backproof.devices.check_result import TestResult
+    from backproof.records.arm_tests import Ending
     from backproof.records.raised import Raised
 
-Ending = Literal["passed", "failed", "fault", "error", "skipped"]
-
-RULES: Final = 2
+RULES: Final = 3
 """Raised whenever these rules change: what other rules judged is judged again, not reused."""
 
 _ASSERTIONS: Final = frozenset({"builtins.AssertionError", "builtins.Failed"})
@@ -47,8 +46,8 @@ _PHASES: Final = {"setup": "set-up", "call": "call", "teardown": "tear-down"}
 
 def classify_ending(test: TestResult) -> Ending:
     """Return what a test says: `failed` by an assertion or by what the target's code raised in the call, or `error`."""
-    if test.outcome in {"passed", "skipped"}:
-        return "passed" if test.outcome == "passed" else "skipped"
+    if test.outcome not in {"failed", "error"}:
+        return test.outcome
     if test.outcome == "error" or test.phase != "call" or _was_not_carried_out(test):
         return "error"
     return "fault" if test.faults else "failed"

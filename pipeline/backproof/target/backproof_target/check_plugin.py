@@ -92,7 +92,7 @@ def _phase_outcome(report: pytest.TestReport) -> str | None:
     if report.failed:
         return "failed" if report.when == "call" else "error"
     if report.skipped:
-        return "skipped"
+        return "xfailed" if hasattr(report, "wasxfail") else "skipped"
     return "passed" if report.when == "call" else None
 
 
