@@ -43,7 +43,7 @@ def loaded(folder: Folder) -> Loaded:
     said = run_verdict.summarise_run(folder.run, ledger, REGISTRY)
     ledger.save_run(said)
     ledger.log_event("start")
-    told = loaded_run.load_run(ledger, loaded_run.before_report(said, REGISTRY), REGISTRY)
+    told = run_verdict.read_evidence(ledger, loaded_run.before_report(said, REGISTRY), REGISTRY)
     return Loaded(ledger=ledger, plan=plan(), story=replace(told, run=run_verdict.judge_run(told)), said=said)
 
 
@@ -322,7 +322,7 @@ def test_evidence_that_was_altered_before_is_carried_as_not_established(tmp_path
     run = loaded(folder)
     (folder.path / "verify" / "complete.json").write_text("altered")
     (folder.path / "verify" / "reached.json").unlink()
-    told = loaded_run.load_run(run.ledger, loaded_run.before_report(run.said, REGISTRY), REGISTRY)
+    told = run_verdict.read_evidence(run.ledger, loaded_run.before_report(run.said, REGISTRY), REGISTRY)
     late = replace(run, story=replace(told, run=run_verdict.judge_run(told)))
     verified = bundle.make_bundle(late, tmp_path / "b.tar.gz").verified
     assert verified.replayed.loaded.run.outcome == "error"

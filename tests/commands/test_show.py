@@ -13,7 +13,6 @@ from backproof.core.model import Finding, Outcome
 from backproof.records.proof import FileChange, FixupRecord
 from backproof.report import run_diff
 from backproof.report.view import RunView
-from backproof.rundir import loaded_run
 from backproof.stages import REGISTRY
 from backproof.verdict import run_verdict
 from click.testing import CliRunner
@@ -62,7 +61,7 @@ def test_show_judges_again_when_evidence_is_gone(tmp_path: Path) -> None:
 
 def test_a_case_or_a_claim_whose_evidence_is_gone_is_shown_as_such_and_not_compared(tmp_path: Path) -> None:
     whole, gone = (saved(proved(tmp_path / name)) for name in ("whole", "gone"))
-    (gone / "validate/0.json").unlink()
+    (gone / "validate/base/rows.raw.json").unlink()
     (gone / "verify/loaded.json").unlink()
     row = next(line for line in said(show_command, gone).splitlines() if "│ rows  │ raw  " in line)
     assert [cell.strip() for cell in row.split("│")][3:6] == ["evidence missing or altered", "pass", "pass"]
@@ -170,7 +169,7 @@ def test_diff_says_what_one_run_does_not_have(tmp_path: Path) -> None:
     whole = proved(tmp_path / "whole")
     saved(short), saved(whole)
     (whole.path / "install/install.json").write_text("{}")
-    one, two = (loaded_run.load_run(each.ledger, each.run, REGISTRY) for each in (short, whole))
+    one, two = (run_verdict.read_evidence(each.ledger, each.run, REGISTRY) for each in (short, whole))
     found = run_diff.compare_runs(RunView(loaded=one), RunView(loaded=two))
     assert next(each for each in found.changes if each.name == "tree of fixed").before is None
     assert any("install/install.json is missing or altered" in note for note in found.notes)

@@ -12,7 +12,6 @@ from backproof.core.level import Level
 from backproof.core.model import Arm, Outcome
 from backproof.records.proof import DeviceInventory
 from backproof.report import render
-from backproof.rundir import loaded_run
 from backproof.stages import REGISTRY
 from backproof.verdict import run_verdict
 from plain_job import PlainJob, make_job
@@ -81,7 +80,7 @@ def test_no_inventory_lifts_it_above_level_2(tmp_path: Path) -> None:
     """A CPU host can write any inventory: the device's own bound holds."""
     folder = on_cpu(tmp_path)
     facts = {"host": "h", "boot_id": "b", "driver": "d", "runtime": "r"}
-    told = loaded_run.load_run(folder.ledger, folder.run, REGISTRY)
+    told = run_verdict.read_evidence(folder.ledger, folder.run, REGISTRY)
     assert told.validate is not None
     same = told.validate.model_copy(update={"device_facts": facts})
     assert not run_verdict.inventory_holds(DeviceInventory.model_validate({"device": "cpu", **facts}), same)
@@ -90,7 +89,7 @@ def test_no_inventory_lifts_it_above_level_2(tmp_path: Path) -> None:
 
 
 def test_the_comment_never_calls_it_emulated(tmp_path: Path) -> None:
-    told = loaded_run.load_run(on_cpu(tmp_path / "cpu").ledger, on_cpu(tmp_path / "cpu").run, REGISTRY)
+    told = run_verdict.read_evidence(on_cpu(tmp_path / "cpu").ledger, on_cpu(tmp_path / "cpu").run, REGISTRY)
     told = replace(told, run=run_verdict.judge_run(told))
     text = render.render_comment(told, plan())
     assert "Level 2 of 4, checked on a CPU: not shown on a device." in text

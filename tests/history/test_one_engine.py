@@ -18,6 +18,7 @@ from backproof.records.proof import PickRecord, Settings
 from backproof.rundir import loaded_run
 from backproof.rundir.ledger import Ledger
 from backproof.stages import REGISTRY, pick
+from backproof.verdict import run_verdict
 from contexts import context_of
 from kits import write_kit
 
@@ -88,7 +89,7 @@ def test_the_script_of_the_run_gives_the_tree(case: Case, tmp_path: Path, upstre
     fix = case(upstream)
     ctx, picked = run_pick(tmp_path, upstream, fix)
     script = tmp_path / "reproduce.sh"
-    loaded = loaded_run.load_run(ctx.ledger, loaded_run.require_run(ctx.ledger), REGISTRY)
+    loaded = run_verdict.read_evidence(ctx.ledger, loaded_run.require_run(ctx.ledger), REGISTRY)
     script.write_bytes(reproduce.render_script(ctx.ledger, loaded))
     done = subprocess.run(["bash", str(script), "again"], cwd=tmp_path, capture_output=True, check=False)
     assert done.returncode == 0, done.stderr.decode()

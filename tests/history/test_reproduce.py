@@ -12,6 +12,7 @@ from backproof.records.proof import PickRecord, Run, Settings
 from backproof.rundir import loaded_run
 from backproof.rundir.ledger import Ledger
 from backproof.stages import REGISTRY, fixup, pick
+from backproof.verdict import run_verdict
 from contexts import context_of
 from kits import write_kit
 
@@ -57,7 +58,7 @@ def ran(tmp_path: Path, repository: Repository, commits: list[str], *, options: 
 
 
 def loaded(ledger: Ledger) -> LoadedRun:
-    return loaded_run.load_run(ledger, loaded_run.require_run(ledger), REGISTRY)
+    return run_verdict.read_evidence(ledger, loaded_run.require_run(ledger), REGISTRY)
 
 
 def bash(tmp_path: Path, script: bytes, *args: str) -> subprocess.CompletedProcess[bytes]:

@@ -141,7 +141,7 @@ def test_aborted_is_skipped(tmp_path: Path) -> None:
 
 def test_altered_evidence_is_an_error(tmp_path: Path) -> None:
     folder = proved(tmp_path)
-    (tmp_path / "validate/0.json").write_text("else")
+    (tmp_path / "validate/base/rows.raw.json").write_text("else")
     (tmp_path / "verify/loaded.json").write_text("else")
     found = suites(folder)
     assert found["arm base"][0][0].attrib["message"] == "evidence missing or altered"
@@ -158,7 +158,7 @@ def test_hostile_text_is_still_xml(tmp_path_factory: pytest.TempPathFactory, tex
 def test_a_colour_goes_whole(tmp_path: Path) -> None:
     red = case("raw", Arm.FIXED, "fail", "pass", verdict="failed", first="\x1b[31mred\x1b[0m")
     folder = proved(tmp_path, [*three("raw", "fail", "pass", "pass")[:2], red], Outcome.FAIL)
-    assert (suites(folder)["arm fixed"][0][0].attrib["message"]).endswith("first: red")
+    assert (suites(folder)["arm fixed"][0][0].attrib["message"]).endswith("first: step 24: red")
 
 
 @pytest.mark.parametrize(

@@ -4,20 +4,23 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from backproof.core.model import Arm, Finding, Outcome
 from backproof.records.picks import ConflictKind, ConflictRecord
 from backproof.records.proof import DeviceInventory
-from backproof.rundir import loaded_run
 from backproof.stages import REGISTRY
 from backproof.verdict import run_verdict
 from stories import WARNING, Folder, case, level_2_cases, proved, three
+
+if TYPE_CHECKING:
+    from backproof.rundir import loaded_run
 
 FAULT = "fault:out-of-range"
 
 
 def load_judged(folder: Folder) -> loaded_run.LoadedRun:
-    found = loaded_run.load_run(folder.ledger, folder.run, REGISTRY)
+    found = run_verdict.read_evidence(folder.ledger, folder.run, REGISTRY)
     return replace(found, run=run_verdict.judge_run(found))
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from backproof.core.model import Arm, Evidence, Finding, Outcome, Record
 from backproof.devices import DEVICES
+from backproof.devices.check_result import CheckResult, Fault, Loaded, TestResult
 from backproof.kit.plan import Plan
 from backproof.records.proof import (
     Case,
@@ -27,7 +28,10 @@ from backproof.records.proof import (
     VerifyRecord,
 )
 from backproof.rundir.ledger import Ledger
+from backproof.verdict.judge import Rounds, judge_check
 
+INSTALLED = "site-packages/pkg/rows.py"
+HASHES: dict[Arm, dict[str, str | None]] = {arm: {INSTALLED: digit * 64} for arm, digit in zip(Arm, "132", strict=True)}
 BASE, PICKED, FIXED = "a" * 40, "b" * 40, "c" * 40
 SOURCE = "d" * 40
 
@@ -240,22 +244,86 @@ class Folder:
         self.stage("verify", outcome, evidence=(self.record("verify", record),))
 
     def validate(self, cases: list[Case], outcome: Outcome = Outcome.PASS, **changes: Any) -> None:
-        """Each case gets an evidence file of its own; so many that it would take long share theirs."""
-        proofs = [
-            self.proof(f"validate/{index}.json", f"{index}", f"{each.arm} under {each.model}", "python run_check.py")
-            for index, each in enumerate(cases[:50])
-        ]
-        shown = tuple(
-            each.model_copy(update={"evidence": (proofs[index % len(proofs)],)}) for index, each in enumerate(cases)
-        )
+        """Each case gets the raw results that it would have come from, and is then as these are judged."""
+        told: dict[tuple[str, str], list[Rounds]] = {}
+        for each in sorted(cases, key=lambda case: tuple(Arm).index(case.arm)):
+            told.setdefault((each.check, each.model), []).append(self._leave_rounds(each, few=len(cases) > 50))
+        judged = {
+            (case.check, case.model, case.arm): case for rounds in told.values() for case in judge_check(rounds, HASHES)
+        }
         facts = {"python": "3.11.7", "torch": "2.13.0", "triton": "3.6.0"}
         record = ValidateRecord(
             device=self.device,
             device_facts={**facts, **changes.pop("facts", {})},
-            cases=shown,
+            cases=tuple(judged[each.check, each.model, each.arm] for each in cases),
+            hashes=HASHES,
             limits=("streams and asynchronous errors", "timing"),
         )
         self.stage("validate", outcome, evidence=(self.record("validate", record),), **changes)
+
+    def _leave_rounds(self, told: Case, *, few: bool) -> Rounds:
+        numbers = (1, 2) if told.role == "proof" and told.arm is not Arm.PICK else (1,)
+        result = raw_result(told, steps=1 if few else told.steps)
+        evidence = []
+        for number in numbers:
+            turn = told.arm.value if number == 1 else f"{told.arm}.{number}"
+            path = self.path / "validate" / turn / f"{told.check}.{told.model}.json"
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(result.model_dump_json(by_alias=True))
+            claim = f"{told.arm} under {told.model}"
+            evidence.append(self.ledger.register_evidence(path, claim=claim, command="python run_check.py"))
+        return Rounds(
+            check=told.check,
+            model=told.model,
+            arm=told.arm,
+            role=told.role,
+            wanted=told.expected,
+            results=(result,) * len(numbers),
+            evidence=tuple(evidence),
+            needed=2,
+        )
+
+
+def raw_result(told: Case, steps: int) -> CheckResult:
+    """What a check left that showed this: its first steps are red; one that fails shows it where base is green."""
+    loaded = Loaded(
+        module="pkg.rows",
+        file=INSTALLED,
+        sha256=str(HASHES[told.arm][INSTALLED]),
+        source_sha256=HASHES[told.arm][INSTALLED],
+    )
+    if told.observed == "error":
+        return CheckResult(schema=2, nonce="", error={"what": told.first or "no module"}, loaded=(loaded,))
+    count = 0 if told.observed == "pass" else max(1, steps * 2 // 3)
+    red = (
+        range(steps - max(1, count // 2), steps)
+        if told.verdict == "failed" and told.arm is not Arm.BASE
+        else range(count)
+    )
+    tests = tuple(
+        _raw_test(told, number, is_red=number in red, seconds=told.seconds / steps) for number in range(steps)
+    )
+    return CheckResult(schema=2, nonce="", tests=tests, loaded=(loaded,))
+
+
+def _list_seen(told: Case) -> dict[str, list[Any]]:
+    """What each step saw, in the order of the steps."""
+    counted = {name: counts if isinstance(counts, dict) else {counts: 1} for name, counts in told.observations.items()}
+    return {name: [value for value, count in counts.items() for _ in range(count)] for name, counts in counted.items()}
+
+
+def _raw_test(told: Case, number: int, *, is_red: bool, seconds: float) -> TestResult:
+    kind = told.observed.removeprefix("fault:")
+    text = told.first.removeprefix("step 2: ") or f"row {number} of {told.model}"
+    fault = Fault(kind=kind, task=1, engine="operator", name="update", text=text)
+    return TestResult(
+        nodeid=f"step {number}",
+        outcome="failed" if is_red else "passed",
+        seconds=seconds,
+        message=text if is_red else "",
+        faults=(fault,) if is_red and kind != told.observed else (),
+        observations={name: seen[number] for name, seen in _list_seen(told).items() if number < len(seen)},
+    )
 
 
 def proved(

@@ -89,7 +89,7 @@ def test_a_shard_that_did_not_come_back_is_an_error(tmp_path: Path, kit: Path) -
 def test_a_shard_that_was_altered_is_an_error(tmp_path: Path, kit: Path) -> None:
     folder = proved(tmp_path / "one")
     folder.save()
-    (folder.path / "validate/0.json").write_text("better")
+    (folder.path / "validate/base/rows.raw.json").write_text("better")
     assert merge.merge_runs([folder.path], kit, REGISTRY).outcome is Outcome.ERROR
 
 

@@ -127,10 +127,10 @@ def refusal(client: GitHubClient, path: Path, kit: Path) -> BackproofError:
 
 def test_altered_evidence_is_refused(upstream_state: StandIn, client: GitHubClient, tmp_path: Path, kit: Path) -> None:
     path = saved(proved(tmp_path / "run"))
-    (path / "validate/0.json").write_text("better")
+    (path / "validate/base/rows.raw.json").write_text("better")
     error = refusal(client, path, kit)
     assert error.exit_code is ExitCode.ERROR
-    assert "validate/0.json" in error.why
+    assert "validate/base/rows.raw.json" in error.why
     assert upstream_state.requests == [], "nothing is asked of GitHub for a run that does not hold"
 
 
@@ -199,10 +199,10 @@ def test_a_run_that_cannot_be_read_is_refused(client: GitHubClient, tmp_path: Pa
 def test_evidence_outside_the_run_folder_is_not_read(client: GitHubClient, tmp_path: Path, kit: Path) -> None:
     path = saved(proved(tmp_path / "run"))
     secret = tmp_path / "secret"
-    secret.write_bytes((path / "validate/0.json").read_bytes())
-    (path / "validate/0.json").unlink()
-    (path / "validate/0.json").symlink_to(secret)
-    assert "validate/0.json" in refusal(client, path, kit).why
+    secret.write_bytes((path / "validate/base/rows.raw.json").read_bytes())
+    (path / "validate/base/rows.raw.json").unlink()
+    (path / "validate/base/rows.raw.json").symlink_to(secret)
+    assert "validate/base/rows.raw.json" in refusal(client, path, kit).why
 
 
 def test_without_a_token_the_dry_run_still_tells(

@@ -13,7 +13,6 @@ from backproof.devices.ascend import inventory, session
 from backproof.records.proof import DeviceInventory
 from backproof.records.serving import ServeRecord
 from backproof.report import render
-from backproof.rundir import loaded_run
 from backproof.serving import arms
 from backproof.stages import REGISTRY
 from backproof.verdict import run_verdict
@@ -131,7 +130,7 @@ def test_what_keeps_a_served_run_at_level_3_or_below(tmp_path: Path, change: dic
 def test_the_comment_has_words_of_hardware_only_where_there_was_hardware(tmp_path: Path) -> None:
     def written(record: DeviceInventory, folder: Folder) -> str:
         served(folder, record, rounds(record))
-        told = loaded_run.load_run(folder.ledger, folder.run, REGISTRY)
+        told = run_verdict.read_evidence(folder.ledger, folder.run, REGISTRY)
         told = replace(told, run=run_verdict.judge_run(told))
         page = render.render_page(told, plan())
         text = render.render_comment(told, plan())

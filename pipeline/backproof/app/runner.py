@@ -13,7 +13,6 @@ from backproof import __version__
 from backproof.core.errors import BackproofError, BusyError, Interrupted, NeedsReview, PlanError, explain_os_error
 from backproof.core.model import Finding, Outcome, StageRole
 from backproof.records.proof import InstallRecord, Run, StageResult
-from backproof.rundir import loaded_run
 from backproof.rundir.ledger import digest_of, now
 from backproof.verdict import run_verdict
 
@@ -53,7 +52,7 @@ def run_stages(ctx: Context, run: Run, stages: Sequence[Stage]) -> Run:
 def add_beside(ctx: Context, stage: Stage) -> Run:
     """Run a stage that is no part of the proof; verdict and level stay as they are, and its errors are the caller's."""
     run = _keep_result(ctx, ctx.run, stage.run(ctx))
-    evidence = loaded_run.load_run(ctx.ledger, run, ctx.registry).evidence
+    evidence = run_verdict.read_evidence(ctx.ledger, run, ctx.registry).evidence
     return ctx.ledger.save_run(run.model_copy(update={"evidence": evidence}))
 
 

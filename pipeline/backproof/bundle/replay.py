@@ -70,7 +70,7 @@ def replay_run(manifest: Manifest, files: Mapping[str, bytes]) -> ReplayedRun:
     """
     recorded = read_record(files, f"{RUN}run.json", Run)
     originals = {entry.path: entry.original_sha256 for entry in manifest.files}
-    loaded = run_verdict.judge_again(_BundledRun(files=files, originals=originals), recorded, REGISTRY)
+    loaded = run_verdict.read_run(_BundledRun(files=files, originals=originals), recorded, REGISTRY)
     for kind, path in record_paths(REGISTRY).items():
         if loaded.find_file(path) and path not in loaded.altered:
             read_record(files, f"{RUN}{path}", kind)

@@ -9,7 +9,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from backproof.report.view import RunView
-from backproof.rundir.subject import find_contradictions
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -38,7 +37,7 @@ def build_statement(replayed: ReplayedRun, manifest: Manifest) -> dict[str, Any]
 
 def _list_subjects(run: LoadedRun) -> Iterator[dict[str, Any]]:
     """Yield the landed commit with its tree, then each file as landed; nothing when nothing landed there."""
-    if run.fixup is None or find_contradictions(run):
+    if run.fixup is None or run.contradictions:
         return
     yield {
         "name": f"backport of {run.run.kit} on {run.run.settings.branch}",

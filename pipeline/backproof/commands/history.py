@@ -216,8 +216,9 @@ def reproduce_command(*, folder: Path) -> None:
     from backproof.rundir import loaded_run
     from backproof.rundir.ledger import Ledger
     from backproof.stages import REGISTRY
+    from backproof.verdict import run_verdict
 
     # Bytes: a fix-up may hold a file that is not UTF-8.
     ledger = Ledger(folder)
-    loaded = loaded_run.load_run(ledger, loaded_run.require_run(ledger), REGISTRY)
+    loaded = run_verdict.read_evidence(ledger, loaded_run.require_run(ledger), REGISTRY)
     print_exact(reproduce.render_script(ledger, loaded))

@@ -74,7 +74,7 @@ def _read_view(folder: Path) -> RunView:
     from backproof.verdict import run_verdict
 
     ledger = Ledger(folder)
-    return RunView(loaded=run_verdict.judge_again(ledger, require_run(ledger), REGISTRY))
+    return RunView(loaded=run_verdict.read_run(ledger, require_run(ledger), REGISTRY))
 
 
 def _find_stage(view: RunView, name: str) -> StageView:

@@ -16,7 +16,6 @@ from backproof.report.exhibits import Exhibits
 from backproof.report.patch_diff import pair_files
 from backproof.report.view import CaseRow, JudgedCase, Part, RunView, arrange_by_arm
 from backproof.rundir.loaded_run import patch_paths, record_paths
-from backproof.rundir.subject import find_contradictions
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -153,7 +152,7 @@ class DocumentView(RunView):
         ]
         ran = {stage.stage for stage in self.run.stages}
         lines += [f"{name}: not run" for name in self.loaded.registry.path_to(ValidateRecord) if name not in ran]
-        lines += find_contradictions(self.loaded).values()
+        lines += self.loaded.contradictions.values()
         lines += [
             f"evidence missing or altered, and not counted: {path}" for path in self.altered if path in self.numbers
         ]
@@ -207,6 +206,9 @@ class DocumentView(RunView):
         return Rows(shown=everything[:most], more=max(0, len(everything) - most))
 
 
+_WORST_FIRST = tuple(reversed(Outcome))
+
+
 def _put_worst_first(items: tuple[J, ...], limit: int) -> tuple[J, ...]:
     """Keep their order, unless there are too many: then those that did not pass come first."""
-    return tuple(sorted(items, key=lambda item: item.outcome is Outcome.PASS)) if len(items) > limit else items
+    return tuple(sorted(items, key=lambda item: _WORST_FIRST.index(item.outcome))) if len(items) > limit else items

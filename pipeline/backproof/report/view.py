@@ -13,7 +13,6 @@ from backproof.core.model import Arm, Outcome, StageRole
 from backproof.records.experiment import ExperimentsRecord
 from backproof.records.proof import InstallRecord, ValidateRecord, VerifyRecord
 from backproof.report.arm_differences import flatten
-from backproof.rundir.subject import find_contradictions
 from backproof.verdict.run_verdict import case_outcome, stage_outcome
 from backproof.verdict.sentences import case_sentence, level_names
 
@@ -130,9 +129,7 @@ class RunView:
 
     def _stage(self, result: StageResult) -> StageView:
         outcome = stage_outcome(result, self.loaded)
-        doubt = (
-            find_contradictions(self.loaded).get(result.stage, EVIDENCE_GONE) if outcome is not result.outcome else ""
-        )
+        doubt = self.loaded.contradictions.get(result.stage, EVIDENCE_GONE) if outcome is not result.outcome else ""
         return StageView(
             result=result,
             outcome=outcome,

@@ -32,6 +32,7 @@ from backproof.records.serving import ServeRecord
 from backproof.records.triage import TriageResult
 from backproof.records.upstream_tests import UpstreamRecord
 from backproof.rundir.ledger import RUN_FILE
+from backproof.rundir.subject import find_contradictions
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -90,6 +91,7 @@ class LoadedRun:
 
     Args:
         records: by their model; one that is absent, unreadable or altered is not there.
+        contradictions: by stage, what its record says against the run's own subject, or against its raw results.
         patch: the backport as landed, in mail format.
         upstream: what was picked, as upstream has it.
     """
@@ -98,6 +100,7 @@ class LoadedRun:
     registry: Registry
     records: Mapping[type[Record], Record] = field(default_factory=dict)
     altered: frozenset[str] = frozenset()
+    contradictions: Mapping[str, str] = field(default_factory=dict)
     patch: str = ""
     upstream: str = ""
     folder: str = ""
@@ -220,8 +223,9 @@ def require_run(ledger: Ledger) -> Run:
 def load_run(files: RunFiles, run: Run, registry: Registry) -> LoadedRun:
     """Read back what the files of a run show now. A record only counts as registered, unaltered evidence."""
     bare = LoadedRun(run=run, registry=registry, folder=files.place)
-    records = {kind: _read_record(files, bare, path, kind) for kind, path in record_paths(registry).items()}
-    loaded = replace(bare, records={kind: record for kind, record in records.items() if record is not None})
+    read = {kind: _read_record(files, bare, path, kind) for kind, path in record_paths(registry).items()}
+    records = {kind: record for kind, record in read.items() if record is not None}
+    loaded = replace(bare, records=records, contradictions=find_contradictions(run, records, registry))
     patch, upstream = (_read_patch(files, bare, path) for path in patch_paths(registry))
     altered = frozenset(item.path for item in loaded.evidence if not files.holds(item))
     return replace(loaded, altered=altered, patch=patch, upstream=upstream)

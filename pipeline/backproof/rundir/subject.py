@@ -14,10 +14,11 @@ from backproof.core.plain_text import cut_text
 from backproof.records.proof import PickRecord, ValidateRecord
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
+    from backproof.core.model import Record
     from backproof.records.proof import Run, Settings
-    from backproof.rundir.loaded_run import LoadedRun
+    from backproof.rundir.registry import Registry
 
 _LONGEST = 200
 
@@ -52,20 +53,20 @@ def must_be_of_kit(folder: Path, run: Run, kit: str) -> None:
         )
 
 
-def find_contradictions(story: LoadedRun) -> dict[str, str]:
+def find_contradictions(run: Run, records: Mapping[type[Record], Record], registry: Registry) -> dict[str, str]:
     """The stages whose record names another branch or device than the run's settings do, each with a sentence."""
-    settings, pick, validate = story.run.settings, story.pick, story.validate
-    named = (
-        (PickRecord, "branch", pick.branch if pick else None, settings.branch),
-        (ValidateRecord, "device", validate.device if validate else None, settings.device),
-    )
-    registry = story.registry
+    settings, pick, validate = run.settings, records.get(PickRecord), records.get(ValidateRecord)
+    named: list[tuple[type[Record], str, str, str]] = []
+    if isinstance(pick, PickRecord):
+        named.append((PickRecord, "branch", pick.branch, settings.branch))
+    if isinstance(validate, ValidateRecord):
+        named.append((ValidateRecord, "device", validate.device, settings.device))
     return {
         registry.name_of(
             kind
-        ): f"{registry.path_of(kind)} is of {what} {_show_value(record)}, run.json of {_show_value(run)}"
-        for kind, what, record, run in named
-        if record is not None and record != run
+        ): f"{registry.path_of(kind)} is of {what} {_show_value(said)}, run.json of {_show_value(begun)}"
+        for kind, what, said, begun in named
+        if said != begun
     }
 
 

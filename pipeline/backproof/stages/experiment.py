@@ -12,9 +12,9 @@ from backproof.core.time_budget import TimeBudget
 from backproof.install import editable
 from backproof.records.experiment import ExperimentsRecord
 from backproof.records.proof import StageResult
-from backproof.rundir import loaded_run
 from backproof.serving.experiments import conduct
 from backproof.serving.run_testbed import make_testbed
+from backproof.verdict import run_verdict
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -61,7 +61,7 @@ def _keep_result(ctx: Context, record: ExperimentRecord) -> StageResult:
     command = f"backproof host experiment {record.id} --run {ctx.ledger.folder}"
     claim = f"experiment {record.id}: {record.question}"
     own = ctx.ledger.write_evidence(f"{NAME}/{record.id}/{NAME}.json", record, claim=claim, command=command)
-    loaded = loaded_run.load_run(ctx.ledger, ctx.run, ctx.registry)
+    loaded = run_verdict.read_evidence(ctx.ledger, ctx.run, ctx.registry)
     others = tuple(other for other in loaded.experiments if other.id != record.id and loaded.is_intact(other.evidence))
     every = (*others, record.model_copy(update={"evidence": (own, *record.evidence)}))
     whole = ExperimentsRecord(experiments=every)

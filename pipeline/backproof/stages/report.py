@@ -36,7 +36,7 @@ def inputs(ctx: Context) -> Mapping[str, Any]:
 
 
 def run(ctx: Context) -> StageResult:
-    loaded = loaded_run.load_run(ctx.ledger, loaded_run.before_report(ctx.run, ctx.registry), ctx.registry)
+    loaded = run_verdict.read_evidence(ctx.ledger, loaded_run.before_report(ctx.run, ctx.registry), ctx.registry)
     loaded = replace(loaded, run=run_verdict.judge_run(loaded))
     texts = {
         "comment.md": render.render_comment(loaded, ctx.plan),

@@ -95,7 +95,8 @@ def _judge_rounds(
     rounds: Rounds, tests: tuple[ArmTest, ...], base: tuple[ArmTest, ...], hashes: Mapping[str, str | None]
 ) -> Case:
     observed, why = _observe(rounds, tests, hashes)
-    standings = {standing: name for name, standing in compare_arms(base, tests)} if rounds.arm is not Arm.BASE else {}
+    compared = [] if rounds.arm is Arm.BASE else list(compare_arms(base, tests))
+    standings = {standing: name for name, standing in reversed(compared)}
     verdict = judge(rounds.role, rounds.arm, rounds.wanted, observed, worse="worse" in standings)
     if verdict == "failed":
         why = standings["worse"]
@@ -115,7 +116,7 @@ def _judge_rounds(
         steps=len(tests),
         steps_failed=sum(test.ending not in _NO_FAILURE for test in tests),
         faults=dict(Counter(test.kind for test in tests if test.kind)),
-        observations=summed(runs),
+        observations=summed(rounds.results[0].tests if rounds.results else ()),
         first=next((f"{test.test}: {test.line}"[:1000] for test in tests if test.ending not in _NO_FAILURE), ""),
         seconds=round(sum(test.seconds for test in runs), 3),
         evidence=rounds.evidence,

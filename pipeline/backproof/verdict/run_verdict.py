@@ -23,8 +23,8 @@ from backproof.records.proof import (
 )
 from backproof.records.serving import ServeRecord
 from backproof.rundir.loaded_run import before_report, load_run
-from backproof.rundir.subject import find_contradictions
 from backproof.verdict import judge, sentences
+from backproof.verdict.raw_results import recheck_results
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -37,21 +37,29 @@ if TYPE_CHECKING:
 UNFINISHED = "the command has not finished"
 
 
-def summarise_run(run: Run, files: RunFiles, registry: Registry) -> Run:
-    """Return the run as run.json should have it: judged from what is there now, with the reports that are there."""
-    loaded = load_run(files, run, registry)
-    report = loaded.find_record(ReportRecord)
-    names = {name: name for name in (report.files if report else ()) if loaded.is_intact(loaded.find_file(name))}
-    return judge_run(loaded).model_copy(update={"files": names})
+def read_evidence(files: RunFiles, run: Run, registry: Registry) -> LoadedRun:
+    """Return what the files of a run show now: evidence that holds, and the cases that its raw results give.
+
+    Every reader of a run begins here or with `read_run`.
+    """
+    return recheck_results(files, load_run(files, run, registry))
 
 
-def judge_again(files: RunFiles, written: Run, registry: Registry) -> LoadedRun:
+def read_run(files: RunFiles, written: Run, registry: Registry) -> LoadedRun:
     """Return a run judged from its evidence, whatever run.json says; a report is no evidence for itself.
 
     A command that never ended left no verdict, however far it got.
     """
-    loaded = load_run(files, before_report(written, registry), registry)
+    loaded = read_evidence(files, before_report(written, registry), registry)
     return replace(loaded, run=as_left(written, judge_run(loaded)))
+
+
+def summarise_run(run: Run, files: RunFiles, registry: Registry) -> Run:
+    """Return the run as run.json should have it: judged from what is there now, with the reports that are there."""
+    loaded = read_evidence(files, run, registry)
+    report = loaded.find_record(ReportRecord)
+    names = {name: name for name in (report.files if report else ()) if loaded.is_intact(loaded.find_file(name))}
+    return judge_run(loaded).model_copy(update={"files": names})
 
 
 def mark_unfinished(run: Run) -> Run:
@@ -167,7 +175,7 @@ def case_outcome(case: Case) -> Outcome:
 
 def stage_outcome(stage: StageResult, story: LoadedRun) -> Outcome:
     """The stage's own outcome, unless it is of another subject, or a pass that nothing shows any more."""
-    if stage.stage in find_contradictions(story):
+    if stage.stage in story.contradictions:
         return Outcome.ERROR
     if stage.outcome is not Outcome.PASS:
         return stage.outcome
@@ -184,7 +192,7 @@ def _has_passed(story: LoadedRun, kind: type[Record]) -> bool:
 
 def run_outcome(story: LoadedRun) -> Outcome:
     """Worst wins. Nothing ran, or nothing but skips: could not tell; and what is of another subject is no FAIL of this one."""
-    if find_contradictions(story):
+    if story.contradictions:
         return Outcome.ERROR
     outcomes = [stage_outcome(result, story) for result in story.results_with(StageRole.PROOF)]
     if not set(outcomes) - {Outcome.SKIP, Outcome.ABORTED}:
@@ -246,7 +254,7 @@ def _sentence(story: LoadedRun, outcome: Outcome, reached: Level | None) -> str:
 
 def _cause(story: LoadedRun, outcome: Outcome) -> str:
     """The first thing that has the run's outcome, in the words of the one who found it."""
-    if other := find_contradictions(story):
+    if other := story.contradictions:
         return next(iter(other.values()))
     for stage in story.stages:
         role = story.registry.role_of(stage.stage)

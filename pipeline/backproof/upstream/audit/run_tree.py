@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from backproof.adapters.git import Store
-from backproof.rundir import loaded_run
+from backproof.verdict import run_verdict
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 def open_tree(ledger: Ledger, run: Run, registry: Registry) -> Callable[[str], str | None]:
     """Read files of the whole backport, by path, from the run's own object store; None for a path it lacks."""
-    loaded = loaded_run.load_run(ledger, run, registry)
+    loaded = run_verdict.read_evidence(ledger, run, registry)
     head = loaded.fixup.head if loaded.fixup else (loaded.pick.head if loaded.pick else "")
     store = Store(ledger.store)
     tree = store.objects.read_commit(head).tree if store.objects.find_object(head) else None
