@@ -84,7 +84,7 @@ def test_without_the_plans_first_fault_nothing_is_reproduced(
 def test_a_fix_that_turns_the_crash_into_wrong_numbers_is_a_fail_and_ends_the_spending(
     fake_host: FakeHost, tmp_path: Path, target: Target
 ) -> None:
-    plan = serve("--corrupt-at", "4", concurrency=(1, 4), repeats=2, order="abab")
+    plan = fixable(target, "--crash-at", "4", "--corrupt-at", "4", "--still", "corrupt", repeats=2, order="abab")
     record = run(tmp_path, target, plan)
     assert verdicts(record)[Arm.FIXED] == ("fault:silent", "failed")
     assert target.installs == [Arm.BASE, Arm.FIXED]

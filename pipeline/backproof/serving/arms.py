@@ -54,7 +54,8 @@ def judge_arms(
             continue
         observed, why = ("error", refusal) if refusal else _summarise_rounds(serve, arm, own, needed)
         proof = tuple(item for done in own for item in evidence.get((arm, done.number), ()))
-        worse = any(case.arm is Arm.BASE and case.observed == "pass" for case in cases)
+        # Another fault than base's is worse, too: a crash that became wrong numbers.
+        worse = any(case.arm is Arm.BASE and case.observed not in {observed, "error"} for case in cases)
         verdict = judge.judge(serve.expect.role, arm, serve.expect.for_arm(arm), observed, worse=worse)
         cases.append(_build_case(serve, own, verdict, (observed, why + _describe_chance(base, arm, own)), proof))
     return tuple(cases)

@@ -72,6 +72,7 @@ def options() -> argparse.Namespace:
     parser.add_argument("--slow", type=float, default=0.0, help="seconds per token and request in flight")
     parser.add_argument("--delay", type=float, default=0.002)
     parser.add_argument("--unless", default="")
+    parser.add_argument("--still", default="", help="what --unless does not switch off")
     parser.add_argument("--never-ready", action="store_true")
     parser.add_argument("--end-at-start", action="store_true")
     parser.add_argument("--no-logprobs", action="store_true")
@@ -102,7 +103,7 @@ class Fake:
 
     def on(self, name: str) -> bool:
         limit = getattr(self.given, f"{name}_at")
-        return self.armed and bool(limit) and self.most >= limit
+        return (self.armed or name == self.given.still) and bool(limit) and self.most >= limit
 
     def say(self, text: str) -> None:
         stamp = datetime.now(UTC).astimezone().strftime("%m-%d %H:%M:%S")
