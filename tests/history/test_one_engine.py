@@ -12,36 +12,17 @@ from backproof.history.compare import Backport, compare_backport
 from backproof.history.explain import explain_pick
 from backproof.history.picks import Picker
 from backproof.history.survey import survey_branches
-from backproof.kit import plan
 from backproof.records.picks import ConflictKind, PickOutcome
-from backproof.records.proof import PickRecord, Settings
 from backproof.rundir import loaded_run
-from backproof.rundir.ledger import Ledger
-from backproof.stages import REGISTRY, pick
+from backproof.stages import REGISTRY
 from backproof.verdict import run_verdict
-from contexts import context_of
-from kits import write_kit
+from pick_runs import run_pick
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from backproof.rundir.context import Context
     from history_cases import Case
     from repositories import Opened, Repository
-
-
-def run_pick(
-    tmp_path: Path, repository: Repository, fix: str, *, drop: str = "/notes/", signoff: bool = False
-) -> tuple[Context, PickRecord]:
-    kit = write_kit(tmp_path / "kit", [fix])
-    file = kit / plan.PLAN_FILE
-    file.write_text(file.read_text().replace('"/notes/"', f'"{drop}"'))
-    repo = str(repository.folder)
-    settings = Settings(kit=str(kit), repo=repo, branch="release", python="", device="emulator", signoff=signoff)
-    ctx = context_of(Ledger(tmp_path / "run"), kit, settings)
-    result = pick.run(ctx)
-    ctx.ledger.save_run(ctx.run.model_copy(update={"stages": (result,)}))
-    return ctx, ctx.require_record(PickRecord)
 
 
 def git_tree(repository: Repository, fix: str, folder: Path) -> str:
@@ -97,7 +78,7 @@ def test_the_script_of_the_run_gives_the_tree(case: Case, tmp_path: Path, upstre
 
 
 def test_all_name_a_new_file_in_a_moved_folder_alike(tmp_path: Path, upstream: Repository, opened: Opened) -> None:
-    fix = history_cases.new_file_in_moved_folder(upstream)
+    fix = history_cases.build_case("13-new-file-in-moved-dir", upstream)
     ctx, picked = run_pick(tmp_path, upstream, fix)
     release = upstream.git("rev-parse", "release")
     with Picker(opened(upstream)) as picker:

@@ -24,9 +24,9 @@ def notes(path: str) -> bool:
 
 
 def simulated(store: Store, fix: str, branch: str, *, mainline: int | None = None) -> PickResult:
-    with Picker(store) as picker:
+    with Picker(store, mainline=mainline) as picker:
         onto = picker.read_tree(store.resolve_commit(branch) or branch)
-        return picker.pick(fix, onto, drop=notes, mainline=mainline)
+        return picker.pick(fix, onto, drop=notes)
 
 
 def sides(repository: Repository, release: dict[str, str | bytes | None], fix: dict[str, str | bytes | None]) -> str:

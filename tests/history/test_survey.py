@@ -126,14 +126,14 @@ def test_a_branch_after_the_fix_has_the_commit_itself(project: Repository, opene
     assert surveyed(project, opened, fix, "later")["later"].there == "the commit itself"
 
 
-def test_a_branch_without_the_faulty_code_is_not_affected(project: Repository, opened: Opened) -> None:
+def test_a_branch_without_the_faulty_lines_is_no_sure_no(project: Repository, opened: Opened) -> None:
     land(project, "without", "drop it (#300)", {"code.py": None})
     land(project, "rewritten", "rewrite (#301)", {"code.py": "something else entirely\n"})
     fix = project.commit("repair the ninth statement (#2)", {"code.py": FIXED})
     rows = surveyed(project, opened, fix, "without", "rewritten")
-    assert (rows["without"].outcome, rows["without"].affected) == (PickOutcome.CONFLICT, "no")
-    assert rows["without"].why == "the branch does not have code.py"
-    assert (rows["rewritten"].outcome, rows["rewritten"].affected) == (PickOutcome.CONFLICT, "no")
+    assert (rows["without"].outcome, rows["without"].affected) == (PickOutcome.CONFLICT, "unknown")
+    assert rows["without"].why == "the branch does not have code.py under this name"
+    assert (rows["rewritten"].outcome, rows["rewritten"].affected) == (PickOutcome.CONFLICT, "unknown")
     assert rows["rewritten"].conflicts[0].kind.value == "content"
 
 

@@ -1,7 +1,14 @@
-"""Shapes of public bug reports about backports, as small repositories: each has a fix on main and a branch `release`."""
+"""Shapes of public bug reports about backports, as small repositories: each has a fix on main and a release branch.
+
+They are made by the scripts in tests/history/cases; the two that take a program are made here.
+"""
 
 from __future__ import annotations
 
+import hashlib
+import subprocess
+from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -11,66 +18,88 @@ if TYPE_CHECKING:
 
     Case = Callable[[Repository], str]
 
-NEWS = "docs/news.md"
+FOLDER = Path(__file__).parents[1] / "history" / "cases"
 
 
-def _lines(word: str = "line") -> list[str]:
-    return [f"{word} {number} of the text\n" for number in range(1, 21)]
-
-
-def _module(limit: int, end: str = "\n") -> str:
-    return "".join([*_lines(), f"limit = {limit}\n", *_lines("rest")]).replace("\n", end)
-
-
-def crlf_not_normalised(repository: Repository) -> str:
-    """All is declared as text, and the repository holds CRLF: a checkout of it is never clean."""
-    repository.commit("Start the module", {"mod.py": _module(10, "\r\n")})
-    (repository.folder / ".gitattributes").write_text("* text\n")
-    repository.git("add", ".gitattributes")
-    repository.git("commit", "--quiet", "--message", "Say that all is text")
-    repository.git("branch", "release")
-    # The fix keeps the CRLF: it was made by a tool that does not convert.
-    blob = repository.git("hash-object", "-w", "--no-filters", "--stdin", stdin=_module(100, "\r\n"))
-    repository.git("update-index", "--cacheinfo", f"100644,{blob},mod.py")
-    repository.git("commit", "--quiet", "--message", "Raise the limit (#151)")
-    return repository.git("rev-parse", "HEAD")
-
-
-def _union(repository: Repository, attributes: str) -> str:
-    repository.commit("Start", {"mod.py": _module(10), NEWS: "# news\n", attributes: "*.md merge=union\n"})
-    repository.switch("release")
-    repository.commit("Note", {NEWS: "# news\n- on the release\n"})
-    repository.switch("main", "main")
-    repository.commit("Note on main", {NEWS: "# news\n- on main\n"})
-    return repository.commit(
-        "Raise the limit (#161)", {"mod.py": _module(100), NEWS: "# news\n- on main\n- the limit is larger\n"}
+def build_case(name: str, repository: Repository) -> str:
+    """Make the repository of a case in the folder of another one, which goes; its branch is `release`; return the fix."""
+    if made := _MADE.get(name):
+        return made(repository)
+    subprocess.run(["bash", str(FOLDER / name / "make.sh"), str(repository.folder)], check=True, capture_output=True)
+    branches = repository.git(
+        "for-each-ref",
+        "--format=%(refname:short)",
+        "refs/heads/release*",
+        "refs/heads/release/*",
+        "refs/heads/stable/*",
     )
+    for branch in branches.split():
+        # At once, `release` cannot stand beside `release/1`.
+        repository.git("branch", "--move", branch, "renamed")
+        repository.git("branch", "--move", "renamed", "release")
+    noted = repository.folder / ".git" / "FIX"
+    return noted.read_text().strip() if noted.exists() else repository.git("rev-parse", "HEAD")
 
 
-def union_in_folder(repository: Repository) -> str:
-    """`merge=union` stands in the attributes of a folder."""
-    return _union(repository, "docs/.gitattributes")
+def _render_commit(tree: str, parent: str, message: str, number: int) -> str:
+    lines = [f"tree {tree}", *([f"parent {parent}"] if parent else [])]
+    who = "Dev <dev@example.invalid> 1700000000 +0000"
+    return "\n".join([*lines, f"author {who}", f"committer {who}", "", message, "", f"Nonce: {number}", ""])
 
 
-def union_at_root(repository: Repository) -> str:
-    """`merge=union` stands in the attributes of the root, which the fix does not touch."""
-    return _union(repository, ".gitattributes")
+def _write(repository: Repository, kind: str, data: str) -> str:
+    return repository.git("hash-object", "-t", kind, "-w", "--stdin", stdin=data)
 
 
-def new_file_in_moved_folder(repository: Repository) -> str:
-    """The fix adds a file to a folder that has another name on the release: where it belongs, a person must say."""
-    parts = {f"p{number}.py": "".join(_lines(f"part{number}")) for number in range(1, 5)}
-    repository.commit("Start the package", {f"old/{name}": text for name, text in parts.items()})
-    repository.switch("release")
-    repository.switch("main", "main")
-    moved = {f"new/{name}": text for name, text in parts.items()}
-    repository.commit("Move old to new (#130)", {**dict.fromkeys(f"old/{name}" for name in parts), **moved})
-    guarded = moved["new/p2.py"].replace("part2 10 of", "part2 10 guarded of")
-    return repository.commit("Guard (#131)", {"new/guard.py": "".join(_lines("check")), "new/p2.py": guarded})
+def _share_seven_digits(repository: Repository) -> str:
+    """Two fixes whose hashes share seven digits, and a release that took the other one, by its trailer."""
+
+    def tree(limit: int, width: int) -> str:
+        lines = "".join(f"line {number}\n" for number in range(20))
+        blobs = {"a.py": f"{lines}limit = {limit}\n", "b.py": f"{lines}width = {width}\n"}
+        listing = "".join(f"100644 blob {_write(repository, 'blob', text)}\t{name}\n" for name, text in blobs.items())
+        return repository.git("mktree", stdin=listing)
+
+    root = _write(repository, "commit", _render_commit(tree(1, 1), "", "Start", 0))
+    trees = {"Raise the limit of a": tree(2, 1), "Widen the table of b": tree(1, 2)}
+    seen: dict[str, tuple[str, str]] = {}
+    pair: dict[str, str] = {}
+    number = 0
+    while not pair:
+        number += 1
+        for title, made in trees.items():
+            text = _render_commit(made, root, title, number)
+            digits = hashlib.sha1(f"commit {len(text)}\0{text}".encode(), usedforsecurity=False).hexdigest()[:7]
+            other, twin = seen.setdefault(digits, (title, text))
+            if other != title:
+                pair = {other: _write(repository, "commit", twin), title: _write(repository, "commit", text)}
+    fix, taken = pair["Widen the table of b"], pair["Raise the limit of a"]
+    message = f"Raise the limit of a\n\n(cherry picked from commit {taken})"
+    landed = _write(repository, "commit", _render_commit(trees["Raise the limit of a"], root, message, 1))
+    for name, sha in {"main": fix, "topic": taken, "release": landed}.items():
+        repository.git("update-ref", f"refs/heads/{name}", sha)
+    return fix
 
 
+def build_many_files(repository: Repository, count: int) -> str:
+    """One line of each of many files is changed."""
+    names = [f"src/component_{number // 200:04d}/module_{number:06d}.py" for number in range(count)]
+    parts = ["feature done\n"]
+    for mark, (year, message) in enumerate((("2025", "Start"), ("2026", "Correct the year (#251)")), 1):
+        who = f"Dev <dev@example.invalid> {1700000000 + mark} +0000"
+        parts.append(
+            f"commit refs/heads/main\nmark :{mark}\nauthor {who}\ncommitter {who}\ndata {len(message)}\n{message}\n"
+        )
+        for name in names:
+            text = f"# year {year}\n{name}\nend\n"
+            parts.append(f"M 100644 inline {name}\ndata {len(text)}\n{text}\n")
+        if mark == 1:
+            parts.append("reset refs/heads/release\nfrom :1\n\n")
+    repository.git("fast-import", "--quiet", "--force", stdin="".join([*parts, "done\n"]))
+    return repository.git("rev-parse", "main")
+
+
+_MADE: dict[str, Case] = {"11-short-hash": _share_seven_digits, "25-many-files": partial(build_many_files, count=3000)}
 LANDING: dict[str, Case] = {
-    "15-crlf-not-normalised": crlf_not_normalised,
-    "16-union-in-folder": union_in_folder,
-    "17-union-at-root": union_at_root,
+    name: partial(build_case, name) for name in ("15-crlf-not-normalised", "16-union-in-folder", "17-union-at-root")
 }

@@ -22,6 +22,11 @@ if TYPE_CHECKING:
 
 _repo = click.option("--repo", required=True, help="The repository: a path or a URL. It is only read.")
 _drop = click.option("--drop", multiple=True, help="A gitignore-like glob that is left out; may be repeated.")
+_mainline = click.option(
+    "--mainline",
+    type=click.IntRange(min=1),
+    help="Of merge commits, the parent that is the main line; 1 for a pull request's.",
+)
 _main = click.option("--main", "main_branch", help="The main branch; by default main, master, trunk or develop.")
 
 
@@ -35,6 +40,7 @@ def history_group() -> None:
 @_repo
 @click.option("--branches", "globs", multiple=True, help="A glob of branch names; by default a kit's, or release*.")
 @_main
+@_mainline
 @_drop
 @json_option
 def survey_command(
@@ -43,6 +49,7 @@ def survey_command(
     repo: str,
     globs: tuple[str, ...],
     main_branch: str | None,
+    mainline: int | None,
     drop: tuple[str, ...],
     as_json: bool,
 ) -> None:
@@ -57,7 +64,7 @@ def survey_command(
     if kit is not None:
         globs = globs or tuple(branch.name for branch in kit.branch)
         drop = (*kit.pick.drop, *drop)
-    with open_repository(repo, say) as opened:
+    with open_repository(repo, say, mainline=_choose_mainline(mainline, kit)) as opened:
         record = survey_branches(
             opened.picker,
             _resolve_originals(opened, () if kit else what, kit),
@@ -67,6 +74,10 @@ def survey_command(
             series=kit is not None,
         )
     print_json(record) if as_json else history.print_survey(record)
+
+
+def _choose_mainline(mainline: int | None, kit: Plan | None) -> int | None:
+    return mainline or (kit.pick.mainline if kit else None)
 
 
 def _load_kit(what: Sequence[str]) -> Plan | None:
@@ -91,10 +102,18 @@ def _load_kit(what: Sequence[str]) -> Plan | None:
 @_repo
 @click.option("--branch", required=True, help="The release branch (or a commit of it).")
 @_main
+@_mainline
 @_drop
 @json_option
 def explain_command(
-    *, commit: str, repo: str, branch: str, main_branch: str | None, drop: tuple[str, ...], as_json: bool
+    *,
+    commit: str,
+    repo: str,
+    branch: str,
+    main_branch: str | None,
+    mainline: int | None,
+    drop: tuple[str, ...],
+    as_json: bool,
 ) -> None:
     """Say why COMMIT does not land on a branch, and how to go on."""
     from backproof.commands.views import history
@@ -104,7 +123,7 @@ def explain_command(
     from backproof.history.repository import open_repository
     from backproof.records.picks import PickOutcome
 
-    with open_repository(repo, say) as opened:
+    with open_repository(repo, say, mainline=mainline) as opened:
         record = explain_pick(
             opened.picker,
             fix=opened.resolve_commit(commit),
@@ -127,6 +146,7 @@ def explain_command(
 @click.argument("originals", metavar="[ORIGINAL]...", nargs=-1)
 @_repo
 @click.option("--kit", type=click.Path(path_type=Path), help="A kit that declares commits, drops and fix-ups.")
+@_mainline
 @_drop
 @click.option("--adapted", multiple=True, help="A glob of paths that are declared to differ; may be repeated.")
 @json_option
@@ -136,6 +156,7 @@ def compare_command(
     originals: tuple[str, ...],
     repo: str,
     kit: Path | None,
+    mainline: int | None,
     drop: tuple[str, ...],
     adapted: tuple[str, ...],
     as_json: bool,
@@ -153,7 +174,7 @@ def compare_command(
         raise PlanError(
             "compare: no original is named", why="neither a commit nor --kit", next_step="name the original commit"
         )
-    with open_repository(repo, say) as opened:
+    with open_repository(repo, say, mainline=_choose_mainline(mainline, kit_plan)) as opened:
         picker = opened.picker
         record = compare_backport(
             picker,

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 @click.argument("pull", metavar="[PR]", required=False)
 @click.option("--repo", help="With --commit: the repository, a path or a URL. It is only read.")
 @click.option("--commit", "commits", metavar="SHA", multiple=True, help="A commit to pick; again for more, in order.")
+@click.option("--mainline", type=click.IntRange(min=1), help="Of merge commits, the parent that is the main line.")
 @click.option("--branch", help="The release branch that wants it; by default the one that PR is made for.")
 @click.option("--id", "identity", default="", help="The kit's id; by default the pull request's number.")
 @click.option(
@@ -31,6 +32,7 @@ def new(
     pull: str | None,
     repo: str | None,
     commits: tuple[str, ...],
+    mainline: int | None,
     branch: str | None,
     identity: str,
     device: str,
@@ -45,7 +47,9 @@ def new(
     from backproof import scaffold
 
     choices = scaffold.check_choices(identity=identity, device=device, release=release)
-    facts = _read_pull(pull, repo, branch) if pull and not commits else _read_commits(pull, repo, commits, branch)
+    facts = (
+        _read_pull(pull, repo, branch) if pull and not commits else _read_commits(pull, repo, commits, branch, mainline)
+    )
     folder = out or Path("patches") / scaffold.choose_identity(facts, choices)
     _print_kit(scaffold.write_kit(facts, folder, choices))
 
@@ -63,7 +67,9 @@ def _read_pull(pull: str, repo: str | None, branch: str | None) -> Facts:
     return scaffold.read_pull(connect(), *parse_pull(pull), branch or "")
 
 
-def _read_commits(pull: str | None, repo: str | None, commits: tuple[str, ...], branch: str | None) -> Facts:
+def _read_commits(
+    pull: str | None, repo: str | None, commits: tuple[str, ...], branch: str | None, mainline: int | None
+) -> Facts:
     from backproof import scaffold
 
     if pull or not commits:
@@ -78,7 +84,7 @@ def _read_commits(pull: str | None, repo: str | None, commits: tuple[str, ...], 
             why="commits are read from a repository, for a release branch of it",
             next_step="give --repo, --commit and --branch",
         )
-    return scaffold.read_commits(repo, commits, branch)
+    return scaffold.read_commits(repo, commits, branch, mainline=mainline)
 
 
 def _print_kit(kit: Scaffold) -> None:

@@ -1,16 +1,15 @@
-"""The commit graph of main and the release branches, read once: what is in a branch, what is only there."""
+"""The branches that a command asks about, and reconstructions of commits that a repository does not have."""
 
 from __future__ import annotations
 
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
-from backproof.adapters.git.command import checked
 from backproof.adapters.git.log import read_log
 from backproof.core.errors import PlanError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
 
     from backproof.adapters.git import CommitInfo, Source, Store
 
@@ -29,7 +28,8 @@ def match_branches(source: Source, globs: Sequence[str]) -> dict[str, str]:
     matches: dict[str, str] = {}
     for ref in sorted(source.refs, key=lambda name: name.startswith("refs/remotes/")):
         name = _shorten_ref(ref)
-        if name and name not in matches and any(fnmatchcase(name, glob) for glob in globs):
+        forms = (name, ref, ref.removeprefix("refs/remotes/"))
+        if name and name not in matches and any(fnmatchcase(str(form), glob) for form in forms for glob in globs):
             matches[name] = source.refs[ref]
     if not matches:
         raise PlanError(
@@ -49,13 +49,20 @@ def _shorten_ref(ref: str) -> str | None:
 
 def find_main(source: Source, name: str | None) -> str:
     """Return the commit of the main branch."""
-    if name is not None:
-        return source.resolve_branch(name)
-    main = next(
-        (branch for branch in _MAIN if {f"refs/heads/{branch}", f"refs/remotes/origin/{branch}"} & set(source.refs)),
-        None,
-    )
-    return source.resolve_branch(main or "main")
+    return source.resolve_branch(name or next(_list_mains(source), "main"))
+
+
+def _list_mains(source: Source) -> Iterator[str]:
+    for branch in _MAIN:
+        if {f"refs/heads/{branch}", f"refs/remotes/origin/{branch}"} & set(source.refs):
+            yield branch
+
+
+def list_pull_commits(store: Store, source: Source, pull: int | None, base: str) -> tuple[str, ...]:
+    """Return a pull request's own commits, oldest first: those that neither the base nor a main branch has."""
+    head = source.find_pull_head(pull)
+    mains = [source.resolve_branch(name) for name in _list_mains(source)]
+    return store.list_commits(base, head, *mains) if head else ()
 
 
 def find_reconstruction(store: Store, source: Source, pull: int | None, name: str) -> str | None:
@@ -69,29 +76,3 @@ def read_reconstructed(commit: CommitInfo) -> tuple[str, ...]:
     """Return the commits that a commit says to stand for: it is not upstream's own, it was written to equal them."""
     rows = (line.split() for line in commit.message.splitlines())
     return tuple(row[1] for row in rows if len(row) > 1 and row[0] == _RECONSTRUCTS)
-
-
-class CommitGraph:
-    """The ancestry of all tips, read at once."""
-
-    def __init__(self, store: Store, tips: Iterable[str]) -> None:
-        self._store = store
-        names = "\n".join(sorted(set(tips))).encode() + b"\n"
-        done = checked(store.run_git("rev-list", "--parents", "--stdin", stdin=names), "history cannot be walked")
-        rows = (line.split() for line in done.text.splitlines())
-        self._parents: dict[str, list[str]] = {row[0]: row[1:] for row in rows}
-
-    def collect_ancestors(self, tip: str) -> set[str]:
-        """Return a commit and all its ancestors."""
-        seen: set[str] = set()
-        waiting = [tip]
-        while waiting:
-            sha = waiting.pop()
-            if sha not in seen:
-                seen.add(sha)
-                waiting += self._parents.get(sha, ())
-        return seen
-
-    def read_commits(self, tips: Sequence[str], without: str) -> Mapping[str, CommitInfo]:
-        """Return the commits of the tips that `without` does not have, newest first."""
-        return {commit.sha: commit for commit in read_log(self._store, *tips, f"^{without}")} if tips else {}

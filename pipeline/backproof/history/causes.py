@@ -175,8 +175,8 @@ def _find_path_in(divergence: Divergence, rev: str | None, conflict: Conflict, s
 
 
 def _rank_causes(divergence: Divergence, clues: Sequence[_Clue]) -> tuple[Cause, ...]:
-    commits = divergence.read_commits(sorted({clue.sha for clue in clues}))
-    landed = {sha: divergence.find_equivalent(commits[sha]) for sha in {c.sha for c in clues if c.side == "main"}}
+    commits = {clue.sha: divergence.picker.objects.read_commit(clue.sha) for clue in clues}
+    landed = divergence.find_landings(sorted({clue.sha for clue in clues if clue.side == "main"}))
     named: defaultdict[str, list[_Clue]] = defaultdict(list)
     for clue in clues:
         # The release's own form of a commit that it took is its side of the conflict, and nothing is missing.

@@ -10,11 +10,10 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from backproof.adapters import pyrefly
 from backproof.adapters.git.log import render_range_diff
 from backproof.core.errors import HostError
-from backproof.history.lacking_names import NOT_CHECKED, find_lacking_names
-from backproof.history.picks import Change, PickResult, keep_all
+from backproof.history.lacking_names import find_lacking_names, list_limits
+from backproof.history.picks import PickResult, keep_all
 from backproof.history.records import CompareRecord
 from backproof.records.picks import PickOutcome
 
@@ -97,8 +96,8 @@ def compare_backport(
         simulated=last.outcome,
         undeclared=undeclared,
         declared=declared,
-        suspects=find_lacking_names(picker, _join_changes(picker, originals), base, head, drop=drop),
-        limits=() if pyrefly.is_installed() else (NOT_CHECKED,),
+        suspects=find_lacking_names(picker, picker.read_series_change(originals), base, head, drop=drop),
+        limits=list_limits(),
         range_diff=_render_range_diffs(picker, originals, backport) if differing else "",
     )
 
@@ -112,11 +111,6 @@ def _pick_originals(picker: Picker, originals: Sequence[str], base: str, drop: D
             next_step="complete the clone, or name the commits that the merge brought",
         )
     return picks
-
-
-def _join_changes(picker: Picker, originals: Sequence[str]) -> Change:
-    first, last = picker.read_change(originals[0]), picker.read_change(originals[-1])
-    return Change(before=first.before, after=last.after)
 
 
 def _render_range_diffs(picker: Picker, originals: Sequence[str], backport: Backport) -> str:

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from backproof.adapters.git.log import read_log
 from backproof.core.plural import format_count
 from backproof.history import causes, shell_steps
-from backproof.history.divergence import Divergence
-from backproof.history.equivalents import read_pull_number
+from backproof.history.divergence import Divergence, refuse_cut_history
 from backproof.history.followups import find_follow_ups
-from backproof.history.picks import keep_all
+from backproof.history.lacking_names import find_lacking_names, list_limits
+from backproof.history.landings import Landings
+from backproof.history.picks import is_landing, keep_all
 from backproof.history.records import CauseRecord, ExplainRecord
+from backproof.history.relations import Relations
 from backproof.history.try_causes import WHOLE, TrialVerdict, try_causes
 from backproof.records.picks import ConflictRecord, PickOutcome
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from backproof.history.causes import Causes
     from backproof.history.picks import Drop, Picker, PickResult
@@ -41,22 +42,28 @@ def explain_pick(
         main: where later fixes and reverts are looked for; nowhere when None.
     """
     onto = picker.read_tree(release)
+    landings = Landings(picker, [fix, release, *([main] if main else [])])
     pick = picker.pick(fix, onto, drop=drop)
     start = shell_steps.render_start(fix, branch, release)
-    commands = [*start, *shell_steps.render_pick(picker, fix, pick, onto)] if shell_steps.is_landing(pick) else []
+    commands = [*start, *shell_steps.render_pick(picker, fix, pick, onto)] if is_landing(pick) else []
     facts: dict[str, object] = {
         "fix": fix,
-        "subject": picker.store.objects.read_commit(fix).subject,
+        "subject": picker.objects.read_commit(fix).subject,
         "branch": branch,
         "release": release,
         "outcome": pick.outcome,
         "conflicts": record_conflicts(pick, {}),
-        "follow_ups": _find_follow_ups(picker, fix, release, main),
+        "follow_ups": _find_follow_ups(picker, landings, fix, release, main),
+        "notes": tuple(_list_notes(landings, fix, release, main)),
+        "suspects": _find_suspects(picker, fix, onto, pick, drop),
+        "limits": list_limits(),
         "sentence": _describe_outcome(pick, branch),
         "commands": tuple(commands),
     }
+    if pick.outcome is PickOutcome.CONFLICT or main is not None:
+        refuse_cut_history(picker, fix, release)
     if pick.outcome is PickOutcome.CONFLICT:
-        facts |= _explain_conflict(Divergence(picker, fix=fix, release=release), pick, branch, onto, drop)
+        facts |= _explain_conflict(Divergence(picker, landings, fix=fix, release=release), pick, branch, onto, drop)
     return ExplainRecord.model_validate(facts)
 
 
@@ -86,14 +93,23 @@ def record_conflicts(pick: PickResult, totals: dict[str, int]) -> tuple[Conflict
     )
 
 
-def _find_follow_ups(picker: Picker, fix: str, release: str, main: str | None) -> tuple[FollowUp, ...]:
-    if main is None:
+def _find_follow_ups(
+    picker: Picker, landings: Landings, fix: str, release: str, main: str | None
+) -> tuple[FollowUp, ...]:
+    later = find_follow_ups(picker, landings, fix, main) if main else ()
+    return tuple(item for item in later if landings.find(item.commit, release) is None)
+
+
+def _find_suspects(picker: Picker, fix: str, onto: str, pick: PickResult, drop: Drop) -> tuple[str, ...]:
+    if not is_landing(pick):
         return ()
-    divergence = Divergence(picker, fix=fix, release=release)
-    commit = picker.store.objects.read_commit(fix)
-    commits = read_log(picker.store, main, f"^{fix}", options=("--reverse",))
-    pairs = find_follow_ups(commit, commits, paths_of=divergence.paths_of)
-    return tuple(follow_up for follow_up, commit in pairs if divergence.equivalents.find(commit) is None)
+    return find_lacking_names(picker, picker.read_change(fix), onto, str(pick.tree), drop=drop)
+
+
+def _list_notes(landings: Landings, fix: str, release: str, main: str | None) -> Iterator[str]:
+    if landing := landings.find(fix, release, deep=True):
+        yield f"the branch has it by {landing.how}: {landing.commit.sha[:12]} {landing.commit.subject}"
+    yield from landings.describe_taken_back(fix, release, main)
 
 
 def _record_cause(trial: Trial, named: Causes) -> CauseRecord:
@@ -102,7 +118,7 @@ def _record_cause(trial: Trial, named: Causes) -> CauseRecord:
     return CauseRecord(
         commit=cause.commit.sha,
         subject=cause.commit.subject,
-        pull=read_pull_number(cause.commit),
+        pull=Relations(cause.commit).pull,
         side=cause.side,
         how=cause.how,
         lines=cause.weight,
@@ -117,7 +133,7 @@ def _record_cause(trial: Trial, named: Causes) -> CauseRecord:
 
 def _describe_step(trial: Trial, total: int) -> str:
     cause = trial.cause
-    number = read_pull_number(cause.commit)
+    number = Relations(cause.commit).pull
     name = f"#{number}" if number else cause.commit.sha[:12]
     files = ", ".join(sorted(cause.lines))
     explains = f", explains {cause.weight} of {total} conflicting lines in {files}" if cause.weight else f" ({files})"

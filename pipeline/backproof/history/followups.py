@@ -8,66 +8,48 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Literal
 
-from backproof.history.equivalents import is_revert, read_pull_number
 from backproof.history.records import FollowUp
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Iterator
 
-    from backproof.adapters.git import CommitInfo
+    from backproof.history.landings import Landings
+    from backproof.history.picks import Picker
 
     Kind = Literal["revert", "revert of the revert", "fix", "mentions"]
 
-_REVERTS = re.compile(r"This reverts commit ([0-9a-f]{7,40})")
-_FIXES = re.compile(r"(?im)^\s*(?:fixes|fix for|follow[- ]?up (?:of|to|for)):?\s+([0-9a-f]{7,40})\b")
-_NUMBER = re.compile(r"(?:#|/pull/)(\d+)\b")
 _REPAIRS = re.compile(r"(?i)\b(fix(?:e[sd])?|bug\s*fix|hot\s*fix|repair|regression|follow[- ]?up)\b")
-_LIST = 6
-"""A commit that names more pull requests than this is a release note, not a follow-up."""
 
 
-def find_follow_ups(
-    fix: CommitInfo, later: Iterable[CommitInfo], *, paths_of: Callable[[str], frozenset[str]]
-) -> list[tuple[FollowUp, CommitInfo]]:
-    """Return the commits of `later` (oldest first) that concern the fix."""
-    pairs: list[tuple[FollowUp, CommitInfo]] = []
-    reverts: dict[str, CommitInfo] = {}
-    for commit in later:
-        kind = _name_kind(fix, commit, reverts, paths_of)
-        if kind in {"revert", "revert of the revert"}:
-            reverts[commit.sha] = commit
-        if kind is not None:
-            pairs.append((FollowUp(commit=commit.sha, subject=commit.subject, kind=kind), commit))
-    return pairs
-
-
-def _name_kind(
-    fix: CommitInfo, later: CommitInfo, reverts: dict[str, CommitInfo], paths_of: Callable[[str], frozenset[str]]
-) -> Kind | None:
-    if any(_reverts(revert, later) for revert in reverts.values()):
-        return "revert of the revert"
-    if _reverts(fix, later):
-        return "revert"
-    if fix.sha[:7] in later.message and any(fix.sha.startswith(name) for name in _FIXES.findall(later.message)):
-        return "fix"
-    if not _names_fix(fix, later) or not paths_of(later.sha) & paths_of(fix.sha):
-        return None
-    return "fix" if _REPAIRS.search(later.subject) else "mentions"
-
-
-def _reverts(target: CommitInfo, commit: CommitInfo) -> bool:
-    if any(target.sha.startswith(name) for name in _REVERTS.findall(commit.message)):
-        return True
-    # Squashed reverts lose the body that git writes; the quoted title remains.
-    number = read_pull_number(target)
-    return is_revert(commit) and (
-        f'"{target.subject}"' in commit.subject or bool(number and f'(#{number})"' in commit.subject)
+def find_follow_ups(picker: Picker, landings: Landings, fix: str, main: str) -> tuple[FollowUp, ...]:
+    """Return the commits of main that concern the fix, oldest first; all are made tips of the index."""
+    index = landings.index
+    number = index.get_number(fix)
+    kinds: dict[int, Kind] = {}
+    for later, kind in (*_list_reverts(landings, number, "revert"), *_list_fixes(picker, landings, number)):
+        if later > number and index.has(main, later):
+            kinds.setdefault(later, kind)
+    index.mark(index.read_sha(later) for later in kinds)
+    commits = {later: landings.read(later).commit for later in sorted(kinds)}
+    return tuple(
+        FollowUp(commit=commit.sha, subject=commit.subject, kind=kinds[later]) for later, commit in commits.items()
     )
 
 
-def _names_fix(fix: CommitInfo, later: CommitInfo) -> bool:
-    number = read_pull_number(fix)
-    if str(number) not in later.message:
-        return False
-    numbers = set(_NUMBER.findall(later.message))
-    return number is not None and str(number) in numbers and len(numbers) <= _LIST and read_pull_number(later) != number
+def _list_reverts(landings: Landings, number: int, kind: Kind) -> Iterator[tuple[int, Kind]]:
+    for revert in landings.list_reverts(number):
+        yield revert, kind
+        yield from _list_reverts(landings, revert, "revert of the revert" if kind == "revert" else "revert")
+
+
+def _list_fixes(picker: Picker, landings: Landings, number: int) -> Iterator[tuple[int, Kind]]:
+    index, fix = landings.index, landings.read(number)
+    for later in index.find_naming("cause", fix.commit.sha) + index.find_naming("followed", fix.commit.sha):
+        names = landings.read(later).causes | landings.read(later).followed
+        if number in map(index.resolve, names):
+            yield later, "fix"
+    paths = picker.list_paths(fix.commit.sha) if fix.pull else frozenset()
+    for later in index.find_naming("named-pull", fix.pull) if fix.pull else ():
+        commit = landings.read(later).commit
+        if landings.read(later).pull != fix.pull and paths & picker.list_paths(commit.sha):
+            yield later, "fix" if _REPAIRS.search(commit.subject) else "mentions"

@@ -13,12 +13,13 @@ from backproof.adapters.git import Merge, TreeMerger
 from backproof.adapters.git.objects import TREE_MODE
 from backproof.core.errors import HostError
 from backproof.history.conflicts import Conflict, read_conflicts
+from backproof.history.relations import Relations
 from backproof.records.picks import PickOutcome
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from backproof.adapters.git import Entry, Merged, Store
+    from backproof.adapters.git import CommitInfo, Entry, Merged, Store
 
     Drop = Callable[[str], bool]
 
@@ -67,8 +68,19 @@ def keep_all(_path: str) -> bool:
 class Picker:
     """The picks of one store: a change is brought onto a tree."""
 
-    def __init__(self, store: Store, *, say: Callable[[str], None] = lambda _: None) -> None:
+    def __init__(
+        self, store: Store, *, say: Callable[[str], None] = lambda _: None, mainline: int | None = None
+    ) -> None:
+        """Open the store.
+
+        Args:
+            store: it holds all commits and trees.
+            say: for people: what takes longer than it should.
+            mainline: which parent of a merge commit is the main line; by default the first, for the merge of a pull request.
+        """
         self.store = store
+        self._mainline = mainline
+        self._paths: dict[str, frozenset[str]] = {}
         self.objects = store.objects
         self._merger = TreeMerger(store, say=say)
         self._boundary = store.read_boundary()
@@ -79,50 +91,69 @@ class Picker:
     def __exit__(self, *_: object) -> None:
         self.objects.close()
 
-    def read_change(self, sha: str, *, mainline: int | None = None) -> Change:
-        """Return what a commit does to its parent (a root commit: to an empty tree).
+    def find_mainline(self, commit: CommitInfo) -> int | None:
+        """Return which parent of a merge commit is the main line; None for other commits, and where nobody has said it."""
+        if len(commit.parents) < 2:
+            return None
+        line = self._mainline or (1 if Relations(commit).merges_pull else None)
+        return line if line is not None and line <= len(commit.parents) else None
 
-        Args:
-            sha: the commit, a full hash.
-            mainline: for a merge commit, which parent counts; other commits do not look at it.
+    def find_parent(self, commit: CommitInfo) -> str | None:
+        """Return the commit that a change was made on; None for a root commit, and for a merge without a main line."""
+        line = self.find_mainline(commit) or (1 if len(commit.parents) == 1 else None)
+        return commit.parents[line - 1] if line else None
+
+    def read_change(self, sha: str) -> Change:
+        """Return what a commit does to its parent (a root commit: to an empty tree).
 
         Raises:
             HostError: the parent is hidden by a shallow clone, so that every line would look like a conflict.
-            ValueError: it is a merge commit and no main line is given.
+            ValueError: it is a merge commit, and nobody has said which parent is the main line.
         """
         commit = self.objects.read_commit(sha)
-        merge = len(commit.parents) > 1
-        if merge and (mainline is None or mainline > len(commit.parents)):
-            raise ValueError(sha)
         if sha in self._boundary:
             raise hidden_parent_error(sha)
         if not commit.parents:
             return Change(before=self.objects.write_object("tree", b""), after=commit.tree)
-        parent = commit.parents[mainline - 1 if merge and mainline else 0]
+        parent = self.find_parent(commit)
+        if parent is None:
+            raise ValueError(sha)
         if self.objects.find_object(parent) is None:
             raise hidden_parent_error(sha)
         return Change(before=self.objects.read_commit(parent).tree, after=commit.tree)
 
+    def read_series_change(self, shas: Sequence[str]) -> Change:
+        """Return what a series does, from before its first commit to behind its last."""
+        return Change(before=self.read_change(shas[0]).before, after=self.read_change(shas[-1]).after)
+
+    def list_paths(self, sha: str) -> frozenset[str]:
+        """Return the paths that a commit changes; none where that is unknown."""
+        if sha not in self._paths:
+            try:
+                change = self.read_change(sha)
+                self._paths[sha] = frozenset(self.diff_trees(change.before, change.after))
+            except (HostError, ValueError):
+                self._paths[sha] = frozenset()
+        return self._paths[sha]
+
     def read_tree(self, sha: str) -> str:
         return self.objects.read_commit(sha).tree
 
-    def pick(self, sha: str, onto: str, *, drop: Drop = keep_all, mainline: int | None = None) -> PickResult:
+    def pick(self, sha: str, onto: str, *, drop: Drop = keep_all) -> PickResult:
         """Pick one commit onto a tree."""
         try:
-            change = self.read_change(sha, mainline=mainline)
+            change = self.read_change(sha)
         except ValueError:
             return PickResult(outcome=PickOutcome.MERGE_COMMIT)
         except HostError as error:
             return PickResult(outcome=PickOutcome.UNKNOWN, why=str(error))
         return self.pick_all([(change, onto)], drop=drop)[0]
 
-    def pick_series(
-        self, shas: Iterable[str], onto: str, *, drop: Drop = keep_all, mainline: int | None = None
-    ) -> list[PickResult]:
+    def pick_series(self, shas: Iterable[str], onto: str, *, drop: Drop = keep_all) -> list[PickResult]:
         """Pick each commit on top of the one before; the last result is the first that does not land."""
         picks: list[PickResult] = []
         for sha in shas:
-            picks.append(self.pick(sha, onto, drop=drop, mainline=mainline))
+            picks.append(self.pick(sha, onto, drop=drop))
             if (tree := picks[-1].tree) is None:
                 break
             onto = tree
@@ -186,6 +217,11 @@ class Picker:
             files = [None if entry is None or entry.mode == TREE_MODE else entry for entry in (old, new)]
             if any(files):
                 yield path, (files[0], files[1])
+
+
+def is_landing(pick: PickResult) -> bool:
+    """Tell whether a pick brings something, and needs nobody."""
+    return pick.outcome in {PickOutcome.CLEAN, PickOutcome.CLEAN_AFTER_DROPS}
 
 
 def hidden_parent_error(sha: str) -> HostError:

@@ -10,6 +10,8 @@ from backproof.core.model import Record, ShownPath
 from backproof.history.try_causes import TrialVerdict  # noqa: TC001 - pydantic reads the types
 from backproof.records.picks import ConflictRecord, PickOutcome  # noqa: TC001 - pydantic reads the types
 
+_SUSPECTS = "names and arguments that the pick uses and the release lacks"
+
 
 class CauseRecord(Record):
     """A commit that explains conflicts, and the result of its trials."""
@@ -50,6 +52,11 @@ class ExplainRecord(Record):
     together: tuple[str, ...] = Field(default=(), description="commits that, picked in this order, make the fix land")
     more: int = Field(default=0, description="causes that are not shown")
     follow_ups: tuple[FollowUp, ...] = ()
+    notes: tuple[ShownPath, ...] = Field(
+        default=(), description="what the branch has of it, and who took it back, on main or on the branch"
+    )
+    suspects: tuple[ShownPath, ...] = Field(default=(), description=_SUSPECTS)
+    limits: tuple[str, ...] = Field(default=(), description="what was not checked")
     sentence: ShownPath
     commands: tuple[str, ...] = Field(description="how to go on; lines that start with # are for people")
 
@@ -64,11 +71,13 @@ class SurveyRow(Record):
     there: str = Field(default="", description="how it is known that the branch has the change")
     affected: Literal["yes", "partly", "no", "unknown"] = "unknown"
     why: ShownPath = ""
+    notes: tuple[ShownPath, ...] = Field(default=(), description="who took the fix back, on main or on the branch")
     conflicts: tuple[ConflictRecord, ...] = ()
     only_in_dropped: bool = False
     dropped: tuple[ShownPath, ...] = ()
     tree: str | None = Field(default=None, description="the tree that a pick gives, where it lands")
     lacks: tuple[FollowUp, ...] = Field(default=(), description="follow-ups on main that the branch would lack")
+    suspects: tuple[ShownPath, ...] = Field(default=(), description=_SUSPECTS)
 
 
 class SurveyRecord(Record):
@@ -93,9 +102,7 @@ class CompareRecord(Record):
     simulated: PickOutcome
     undeclared: tuple[ShownPath, ...] = Field(default=(), description="paths that differ and that nothing declares")
     declared: tuple[ShownPath, ...] = Field(default=(), description="paths that differ as the plan declares")
-    suspects: tuple[ShownPath, ...] = Field(
-        default=(), description="names and arguments that the pick uses and the release lacks"
-    )
+    suspects: tuple[ShownPath, ...] = Field(default=(), description=_SUSPECTS)
     limits: tuple[str, ...] = Field(default=(), description="what was not checked")
     range_diff: str = ""
 

@@ -55,25 +55,28 @@ class Repository:
         return reconstruction
 
     def resolve_branch(self, name: str) -> str:
-        """Return the commit of a branch, or of a hash or tag; a branch wins over a hash that it could be short for.
+        """Return the commit of a branch, a tag or a revision; a branch wins over a hash that it could be short for.
 
         Raises:
             PlanError: the name means nothing here.
         """
-        try:
-            return self.source.resolve_branch(name)
-        except PlanError:
-            commit = self.picker.store.resolve_commit(name)
-            if commit is None:
-                raise
-            return commit
+        ref, commit = self.source.find_branch(name)
+        if ref != f"refs/heads/{name}":
+            self.say(f"{name}: {ref} at {commit[:12]}")
+        return commit
 
 
 @contextmanager
-def open_repository(repo: str, say: Callable[[str], None]) -> Iterator[Repository]:
-    """Open a repository, a path or a URL, with a private store that is gone when the block ends."""
+def open_repository(repo: str, say: Callable[[str], None], *, mainline: int | None = None) -> Iterator[Repository]:
+    """Open a repository, a path or a URL, with a private store that is gone when the block ends.
+
+    Args:
+        repo: the path or URL.
+        say: for people: which ref a name stands for, and what takes longer than it should.
+        mainline: for merge commits, see `Picker`.
+    """
     source = Source.open(repo)
     with tempfile.TemporaryDirectory(prefix="backproof-") as folder:
         store = Store.create(Path(folder) / "store.git", source)
-        with Picker(store, say=say) as picker:
+        with Picker(store, say=say, mainline=mainline) as picker:
             yield Repository(source=source, picker=picker, say=say)

@@ -16,8 +16,7 @@ from backproof.history.picks import Picker
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from backproof.history.picks import PickResult
-    from backproof.records.proof import FixupRecord, PickedCommit, PickRecord, Run, Settings
+    from backproof.records.proof import FixupRecord, PickRecord, Run, Settings
     from backproof.rundir.ledger import Ledger
     from backproof.rundir.loaded_run import LoadedRun
 
@@ -82,31 +81,22 @@ def _render_head(run: Run, picked: PickRecord) -> str:
 def _render_picks(ledger: Ledger, settings: Settings, picked: PickRecord) -> Iterator[str]:
     yield f"git checkout --quiet --detach {picked.base}"
     yield f"same {picked.base_tree} release"
-    with Picker(Store(ledger.store)) as picker:
+    mainline = next((commit.mainline for commit in picked.commits if commit.mainline), None)
+    with Picker(Store(ledger.store), mainline=mainline) as picker:
         tree = picked.base_tree
         for commit in picked.commits:
             if commit.landed is None:
                 yield f"# {commit.source} is left out: {commit.outcome}"
                 continue
-            landed = picker.read_tree(commit.landed)
-            pick, mainline = _pick_again(picker, commit, tree, landed)
-            for line in shell_steps.render_pick(picker, commit.source, pick, tree, mainline=mainline):
-                yield _add_signoff(line, signoff=settings.signoff)
-            tree = landed
+            pick = picker.pick(commit.source, tree, drop=frozenset(commit.dropped).__contains__)
+            lines = shell_steps.render_pick(picker, commit.source, pick, tree)
+            yield from (_add_signoff(line, signoff=settings.signoff) for line in lines)
+            tree = picker.read_tree(commit.landed)
             yield f"same {tree} {commit.source[:12]}"
 
 
-def _pick_again(picker: Picker, commit: PickedCommit, onto: str, landed: str) -> tuple[PickResult, int | None]:
-    """Pick as the run did: for a merge commit the record does not say the main line, but the tree does."""
-    drop = frozenset(commit.dropped).__contains__
-    parents = len(picker.objects.read_commit(commit.source).parents)
-    lines = [None] if parents < 2 else list(range(1, parents + 1))
-    candidates = [(picker.pick(commit.source, onto, drop=drop, mainline=line), line) for line in lines]
-    return next(((pick, line) for pick, line in candidates if pick.tree == landed), candidates[0])
-
-
 def _add_signoff(line: str, *, signoff: bool) -> str:
-    return line.replace("git cherry-pick -x", "git cherry-pick -x --signoff", 1) if signoff else line
+    return line.replace("cherry-pick -x", "cherry-pick -x --signoff", 1) if signoff else line
 
 
 def _render_fixups(ledger: Ledger, picked: PickRecord, fixed: FixupRecord) -> bytes:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from backproof.core.plural import format_count
 from backproof.history.try_causes import TrialVerdict
-from backproof.records.picks import ConflictKind, PickOutcome
+from backproof.records.picks import ConflictKind
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -15,25 +15,37 @@ if TYPE_CHECKING:
     from backproof.history.picks import Picker, PickResult
     from backproof.history.try_causes import Trial
 
-_CONTINUE = "git -c core.editor=true cherry-pick --continue"
+_COMMENT_CHARS = "#;@!$%^&|:"
+"""Those that git itself chooses from with core.commentChar=auto."""
 
 
 def render_start(fix: str, branch: str, release: str) -> list[str]:
     return [_join_words("git", "checkout", "-b", f"backport-{fix[:8]}-to-{branch.rsplit('/', 1)[-1]}", release)]
 
 
-def render_pick(picker: Picker, sha: str, pick: PickResult, onto: str, *, mainline: int | None = None) -> list[str]:
+def render_pick(picker: Picker, sha: str, pick: PickResult, onto: str) -> list[str]:
     """Return the commands that pick a commit which lands, its dropped paths left as the release has them."""
-    command = _join_words("git", "cherry-pick", "-x", *(["-m", str(mainline)] if mainline else []), sha)
+    start, go_on = _render_cherry_pick(picker, sha)
     if not pick.dropped:
-        return [command]
+        return [start]
     stops = bool(pick.conflicts)
     before = "HEAD" if stops else "HEAD~1"
     return [
-        f"{command} || true" if stops else command,
+        f"{start} || true" if stops else start,
         *_render_dropped(picker, pick.dropped, onto, before),
-        _CONTINUE if stops else "git commit --quiet --amend --no-edit",
+        go_on if stops else "git commit --quiet --amend --no-edit",
     ]
+
+
+def _render_cherry_pick(picker: Picker, sha: str) -> tuple[str, str]:
+    """Return the commands that start a pick and finish one that stopped: a message keeps its lines that start with #."""
+    commit = picker.objects.read_commit(sha)
+    starts = {line[:1] for line in commit.message.split("\n")}
+    char = next((char for char in _COMMENT_CHARS if char not in starts), "#")
+    settings = [] if char == "#" else ["-c", f"core.commentChar={char}"]
+    line = picker.find_mainline(commit)
+    start = ["git", *settings, "cherry-pick", "-x", *(["-m", str(line)] if line else []), sha]
+    return _join_words(*start), _join_words("git", *settings, "-c", "core.editor=true", "cherry-pick", "--continue")
 
 
 def _render_dropped(picker: Picker, paths: Sequence[str], onto: str, before: str) -> list[str]:
@@ -49,7 +61,7 @@ def render_steps(picker: Picker, taken: Sequence[Trial], pick: PickResult, onto:
     for trial in taken:
         sha = trial.cause.commit.sha
         if trial.way is TrialVerdict.HUNKS_DO:
-            lines += _render_part(sha, sorted(conflict.path for conflict in pick.real_conflicts))
+            lines += _render_part(picker, sha, sorted(conflict.path for conflict in pick.real_conflicts))
         elif trial.cause.side == "release":
             lines.append(_join_words("git", "revert", "--no-edit", sha))
         elif trial.landed is not None:
@@ -57,16 +69,18 @@ def render_steps(picker: Picker, taken: Sequence[Trial], pick: PickResult, onto:
     return lines
 
 
-def _render_part(sha: str, paths: Sequence[str]) -> list[str]:
+def _render_part(picker: Picker, sha: str, paths: Sequence[str]) -> list[str]:
+    parent = picker.find_parent(picker.objects.read_commit(sha))
     rest = f"{format_count(len(paths), 'file')} rest{'s' if len(paths) == 1 else ''} on"
-    diff = _join_words("git", "diff", "--binary", "--full-index", f"{sha}^", sha, "--", *paths)
+    diff = _join_words("git", "diff", "--binary", "--full-index", str(parent), sha, "--", *paths)
     commit = _join_words("git", "commit", "--quiet", "-m", f"Take the part of {sha[:12]} that {rest}")
     return [f"{diff} | git apply --3way", commit]
 
 
 def render_manual_pick(picker: Picker, fix: str, pick: PickResult, onto: str, shown: Sequence[Trial]) -> list[str]:
     """Return the commands for a pick with conflicts: what to look at, and how to finish."""
-    lines = [_join_words("git", "cherry-pick", "-x", fix) + "  # stops: the conflicts below are for a person"]
+    start, go_on = _render_cherry_pick(picker, fix)
+    lines = [f"{start}  # stops: the conflicts below are for a person"]
     lines += _render_dropped(picker, pick.dropped, onto, "HEAD")
     for trial in shown:
         lines.append(_join_words("git", "show", trial.cause.commit.sha, "--", *sorted(trial.cause.lines)))
@@ -78,11 +92,7 @@ def render_manual_pick(picker: Picker, fix: str, pick: PickResult, onto: str, sh
     if edited:
         lines.append(f"# edit {_join_words(*edited)}, then:")
         lines.append(_join_words("git", "add", "--", *edited))
-    return [*lines, _CONTINUE]
-
-
-def is_landing(pick: PickResult) -> bool:
-    return pick.outcome in {PickOutcome.CLEAN, PickOutcome.CLEAN_AFTER_DROPS}
+    return [*lines, go_on]
 
 
 def _join_words(*words: str) -> str:

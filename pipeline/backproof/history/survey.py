@@ -6,15 +6,13 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from backproof.adapters.git.log import read_log
 from backproof.core.errors import HostError
-from backproof.history.affected import FaultyLines, judge_affected, read_faulty_lines
-from backproof.history.branches import CommitGraph
-from backproof.history.changed_paths import ChangedPaths
-from backproof.history.equivalents import Equivalents
+from backproof.history.affected import FaultyLines, judge_cause, judge_lines, read_faulty_lines
 from backproof.history.explain import record_conflicts
 from backproof.history.followups import find_follow_ups
-from backproof.history.picks import PickResult, keep_all
+from backproof.history.lacking_names import NameChecks
+from backproof.history.landings import Landings
+from backproof.history.picks import PickResult, is_landing, keep_all
 from backproof.history.records import SurveyRecord, SurveyRow
 from backproof.records.picks import PickOutcome
 
@@ -22,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from backproof.adapters.git import CommitInfo
-    from backproof.history.picks import Drop, Picker
+    from backproof.history.picks import Change, Drop, Picker
     from backproof.history.records import FollowUp
 
 _CUT = (
@@ -32,18 +30,13 @@ _CUT = (
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class _Branch:
-    name: str
-    tip: str
-    has: set[str]
-    equivalents: Equivalents
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
 class _Fix:
+    """A commit; `change` is None where it is hidden, or a merge whose main line nobody has said."""
+
     commit: CommitInfo
+    change: Change | None
     faulty: FaultyLines | None
-    later: Sequence[tuple[FollowUp, CommitInfo]]
+    later: Sequence[FollowUp]
 
 
 def survey_branches(
@@ -66,15 +59,13 @@ def survey_branches(
         series: whether each commit lands on top of the ones before it, as a kit's commits do.
     """
     started = time.monotonic()
-    paths = ChangedPaths(picker)
-    graph = CommitGraph(picker.store, [main, *branches.values(), *commits])
-    fixes = [_read_fix(picker, sha, main, drop, paths) for sha in commits]
-    near = frozenset(path for fix in fixes if fix.faulty is not None for path in paths(fix.commit.sha))
-    prepared = _prepare_branches(picker, graph, branches, main=main, paths=paths, near=near)
-    trees = {branch.name: picker.read_tree(branch.tip) for branch in prepared}
+    landings = Landings(picker, [main, *branches.values(), *commits])
+    fixes = [_read_fix(picker, landings, sha, main, drop) for sha in commits]
+    checks = NameChecks(picker, drop)
+    trees = {name: picker.read_tree(tip) for name, tip in branches.items()}
     rows: list[SurveyRow] = []
     for fix in fixes:
-        new = _survey_fix(picker, fix, prepared, trees, drop)
+        new = _survey_fix(picker, landings, fix, branches, trees, main=main, drop=drop, checks=checks)
         rows += new
         if series:
             trees.update({row.branch: row.tree for row in new if row.tree is not None})
@@ -82,107 +73,104 @@ def survey_branches(
         commits={fix.commit.sha: fix.commit.subject for fix in fixes},
         main=main,
         rows=tuple(sorted(rows, key=lambda row: list(branches).index(row.branch))),
-        limits=(_CUT,) if picker.store.read_boundary() else (),
+        limits=(*((_CUT,) if picker.store.read_boundary() else ()), *checks.limits),
         seconds=round(time.monotonic() - started, 3),
     )
 
 
+def _read_fix(picker: Picker, landings: Landings, sha: str, main: str, drop: Drop) -> _Fix:
+    commit = picker.objects.read_commit(sha)
+    try:
+        change = picker.read_change(sha)
+    except (HostError, ValueError):
+        return _Fix(commit=commit, change=None, faulty=None, later=())
+    causes = landings.list_causes(sha)
+    faulty = read_faulty_lines(picker, change, drop, causes)
+    return _Fix(commit=commit, change=change, faulty=faulty, later=find_follow_ups(picker, landings, sha, main))
+
+
 def _survey_fix(
-    picker: Picker, fix: _Fix, branches: Sequence[_Branch], trees: Mapping[str, str], drop: Drop
+    picker: Picker,
+    landings: Landings,
+    fix: _Fix,
+    branches: Mapping[str, str],
+    trees: Mapping[str, str],
+    *,
+    main: str,
+    drop: Drop,
+    checks: NameChecks,
 ) -> list[SurveyRow]:
-    evidence = {branch.name: _find_evidence(fix, branch) for branch in branches}
+    evidence = {name: _find_evidence(landings, fix, tip) for name, tip in branches.items()}
     # Where the change is known to be, nothing is tried: far from its own parent that costs 200 ms a branch.
-    names = [branch.name for branch in branches if not evidence[branch.name]]
+    names = [name for name in branches if not evidence[name]]
     picks = dict(zip(names, _pick_fix(picker, fix, [trees[name] for name in names], drop), strict=True))
+    there = PickResult(outcome=PickOutcome.ALREADY_THERE)
     return [
         _make_row(
             picker,
+            landings,
             fix,
-            branch,
-            picks.get(branch.name, PickResult(outcome=PickOutcome.ALREADY_THERE)),
-            onto=trees[branch.name],
-            evidence=evidence[branch.name],
+            (name, tip, trees[name]),
+            picks.get(name, there),
+            evidence=evidence[name],
+            notes=tuple(landings.describe_taken_back(fix.commit.sha, tip, main)),
+            suspects=_find_suspects(checks, fix, trees[name], picks.get(name, there)),
         )
-        for branch in branches
+        for name, tip in branches.items()
     ]
 
 
-def _prepare_branches(
-    picker: Picker,
-    graph: CommitGraph,
-    branches: Mapping[str, str],
-    *,
-    main: str,
-    paths: ChangedPaths,
-    near: frozenset[str],
-) -> list[_Branch]:
-    """Read one log for all branches, and give each the commits that it has."""
-    own = graph.read_commits(list(branches.values()), main)
-    paths.read_range(own, *branches.values(), f"^{main}", near=near)
-    prepared: list[_Branch] = []
-    for name, tip in branches.items():
-        has = graph.collect_ancestors(tip)
-        commits = [commit for sha, commit in own.items() if sha in has]
-        equivalents = Equivalents(picker.store, commits, paths_of=paths)
-        prepared.append(_Branch(name=name, tip=tip, has=has, equivalents=equivalents))
-    return prepared
-
-
-def _read_fix(picker: Picker, sha: str, main: str, drop: Drop, paths: ChangedPaths) -> _Fix:
-    commit = picker.store.objects.read_commit(sha)
-    later = read_log(picker.store, main, f"^{sha}", options=("--reverse",))
-    single = len(commit.parents) < 2 and not _is_hidden(picker, sha)
-    return _Fix(
-        commit=commit,
-        faulty=read_faulty_lines(picker, picker.read_change(sha), drop) if single else None,
-        later=find_follow_ups(commit, later, paths_of=paths) if single else (),
-    )
-
-
-def _is_hidden(picker: Picker, sha: str) -> bool:
-    try:
-        picker.read_change(sha)
-    except HostError:
-        return True
-    return False
+def _find_evidence(landings: Landings, fix: _Fix, tip: str) -> str:
+    """Return what shows without a pick that the branch has the change; empty when nothing does."""
+    landing = landings.find(fix.commit.sha, tip, deep=fix.change is not None)
+    if landing is None:
+        return ""
+    own = landing.commit.sha == fix.commit.sha
+    return landing.how if own else f"{landing.how}: {landing.commit.sha[:12]} {landing.commit.subject}"
 
 
 def _pick_fix(picker: Picker, fix: _Fix, trees: Sequence[str], drop: Drop) -> list[PickResult]:
-    if fix.faulty is None:
+    if fix.change is None:
         return [picker.pick(fix.commit.sha, tree, drop=drop) for tree in trees]
-    change = picker.read_change(fix.commit.sha)
-    return picker.pick_all([(change, tree) for tree in trees], drop=drop)
+    return picker.pick_all([(fix.change, tree) for tree in trees], drop=drop)
 
 
-def _make_row(picker: Picker, fix: _Fix, branch: _Branch, pick: PickResult, *, onto: str, evidence: str) -> SurveyRow:
+def _find_suspects(checks: NameChecks, fix: _Fix, onto: str, pick: PickResult) -> tuple[str, ...]:
+    if fix.change is None or not is_landing(pick):
+        return ()
+    return checks.find(fix.change, onto, str(pick.tree))
+
+
+def _make_row(
+    picker: Picker,
+    landings: Landings,
+    fix: _Fix,
+    branch: tuple[str, str, str],
+    pick: PickResult,
+    *,
+    evidence: str,
+    notes: tuple[str, ...],
+    suspects: tuple[str, ...],
+) -> SurveyRow:
+    name, tip, onto = branch
     if not evidence and pick.outcome is PickOutcome.ALREADY_THERE:
         evidence = "its tree: a pick changes nothing"
     state, why = ("no", "the branch has the fix") if evidence else ("unknown", pick.why)
     if not evidence and fix.faulty is not None and pick.outcome is not PickOutcome.UNKNOWN:
-        state, why = judge_affected(picker, fix.faulty, onto, pick)
+        state, why = judge_cause(landings, fix.faulty, tip) or judge_lines(picker, fix.faulty, onto, pick)
     return SurveyRow(
-        branch=branch.name,
-        release=branch.tip,
+        branch=name,
+        release=tip,
         commit=fix.commit.sha,
         outcome=pick.outcome,
         there=evidence,
         affected=state,  # type: ignore[arg-type] # one of the literals by construction
         why=why,
+        notes=notes,
+        suspects=suspects,
         conflicts=record_conflicts(pick, {}),
         only_in_dropped=pick.only_in_dropped,
         dropped=pick.dropped,
         tree=pick.tree,
-        lacks=tuple(follow_up for follow_up, commit in fix.later if not _has_commit(branch, commit)),
+        lacks=tuple(item for item in fix.later if landings.find(item.commit, tip) is None),
     )
-
-
-def _find_evidence(fix: _Fix, branch: _Branch) -> str:
-    """Return what shows without a pick that the branch has the change; empty when nothing does."""
-    if fix.commit.sha in branch.has:
-        return "the commit itself"
-    match = branch.equivalents.find(fix.commit, deep=fix.faulty is not None)
-    return f"{match.how}: {match.commit.sha[:12]} {match.commit.subject}" if match else ""
-
-
-def _has_commit(branch: _Branch, commit: CommitInfo) -> bool:
-    return commit.sha in branch.has or branch.equivalents.find(commit) is not None

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from backproof.core.errors import HostError
 from backproof.history.conflict_hunks import count_conflicts
-from backproof.history.picks import Change
+from backproof.history.picks import Change, is_landing
 from backproof.records.picks import PickOutcome
 
 if TYPE_CHECKING:
@@ -138,7 +138,7 @@ def _judge_trial(
     left = {conflict.path for conflict in second.real_conflicts}
     verdict, removes = TrialVerdict.RELATED, (0, before)
     # "Empty" afterwards would mean that the step brought the fix itself: that explains nothing.
-    if second.outcome in {PickOutcome.CLEAN, PickOutcome.CLEAN_AFTER_DROPS}:
+    if is_landing(second):
         verdict, removes = trial.way, (before, before)
     elif second.outcome is PickOutcome.CONFLICT and left <= wrong:
         gone = before - count_conflicts(divergence.picker, second)
@@ -191,7 +191,7 @@ def _lay_trials(divergence: Divergence, ordered: Sequence[Sequence[Trial]], onto
     if len(taken) < 2:
         return ()
     last = divergence.picker.pick(divergence.fix, tree, drop=drop)
-    return tuple(taken) if last.outcome in {PickOutcome.CLEAN, PickOutcome.CLEAN_AFTER_DROPS} else ()
+    return tuple(taken) if is_landing(last) else ()
 
 
 def _sort_oldest_first(divergence: Divergence, shas: frozenset[str]) -> list[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from backproof.core.plural import format_all
+from backproof.history.branches import list_pull_commits
 from backproof.records.proof import OtherCommit
 
 if TYPE_CHECKING:
@@ -29,8 +30,7 @@ def explain_unpicked(
         tree: what the picks of the plan made of it.
         picked: the picks of the plan.
     """
-    head = source.find_pull_head(plan.upstream.pull)
-    shas = picker.store.list_commits(base, head) if head else ()
+    shas = list_pull_commits(picker.store, source, plan.upstream.pull, base)
     sources = {commit.source for commit in picked}
     others = [picker.objects.read_commit(sha) for sha in shas if sha not in sources]
     if not others:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from backproof.core.errors import NeedsReview
 from backproof.history.picks import Picker
+from backproof.history.relations import Relations
 from backproof.records.picks import PickOutcome
 
 if TYPE_CHECKING:
@@ -47,8 +48,8 @@ class Sides:
 
 def read_landed(store: Store, sha: str, lanes: Lanes) -> LaidOut:
     """Return the backport that a commit of the branch is: its parent is the release without it."""
-    with Picker(store) as picker:
-        change = picker.read_change(sha, mainline=1)
+    with Picker(store, mainline=1) as picker:
+        change = picker.read_change(sha)
         changes = picker.diff_trees(change.before, change.after)
         laid = {path: after for path, (_, after) in changes.items() if lanes.is_test(path)}
         arms = Sides(release=change.before, after=change.after, laid=laid)
@@ -62,8 +63,8 @@ def pick_commits(store: Store, shas: Sequence[str], onto: str, lanes: Lanes) -> 
         NeedsReview: code conflicts.
     """
     release = store.objects.read_commit(onto).tree
-    with Picker(store) as picker:
-        picks = picker.pick_series(shas, release, drop=lanes.is_test, mainline=1)
+    with Picker(store, mainline=1) as picker:
+        picks = picker.pick_series(shas, release, drop=lanes.is_test)
         _require_landed(picks[-1], shas[len(picks) - 1])
         fixed = picks[-1].tree or release
         arms = Sides(release=release, after=fixed, laid=_lay_tests(picker, shas, release, lanes))
@@ -89,7 +90,7 @@ def _lay_tests(picker: Picker, shas: Sequence[str], release: str, lanes: Lanes) 
     laid: dict[str, Entry | None] = {}
     merged = release
     for sha in shas:
-        change = picker.read_change(sha, mainline=1)
+        change = picker.read_change(sha)
         result = picker.pick_all([(change, merged)])[0]
         conflicting = {conflict.path for conflict in result.conflicts}
         for path, (_, after) in picker.diff_trees(change.before, change.after).items():
@@ -107,7 +108,7 @@ def _make_subject(picker: Picker, lanes: Lanes, commits: tuple[str, ...], arms: 
     return LaidOut(
         commit=commits[-1],
         commits=commits,
-        title=picker.objects.read_commit(commits[-1]).subject,
+        title=Relations(picker.objects.read_commit(commits[-1])).title,
         landed=landed,
         release=arms.release,
         base=base,

@@ -41,6 +41,7 @@ class PickedCommit(Record):
     subject: str
     author: str
     outcome: PickOutcome
+    mainline: int | None = Field(default=None, description="for a merge commit: the parent that is the main line")
     dropped: tuple[ShownPath, ...] = ()
     reconstructed: bool = Field(default=False, description="the repository says that this commit is a reconstruction")
 
@@ -66,6 +67,9 @@ class PickRecord(Record):
     changes: tuple[FileChange, ...]
     conflicts: tuple[ConflictRecord, ...] = ()
     others: tuple[OtherCommit, ...] = ()
+    suspects: tuple[ShownPath, ...] = Field(
+        default=(), description="names and arguments that the picks use and the release lacks"
+    )
 
 
 class LandedFixup(Record):

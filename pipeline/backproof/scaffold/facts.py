@@ -41,6 +41,7 @@ class Facts:
     title: str
     pull: int | None
     original: int | None
+    mainline: int | None = None
     wanted: tuple[str, ...]
     not_wanted: tuple[OtherCommit, ...] = ()
     touched: tuple[str, ...]
@@ -52,13 +53,13 @@ class Facts:
 
     @property
     def name(self) -> str:
-        """The name that files and checks carry."""
-        return str(self.pull) if self.pull else self.wanted[0][:12]
+        """The name that files and checks carry: the number of the pull request, or of the original."""
+        return str(self.pull or self.original or self.wanted[0][:12])
 
     @property
     def check(self) -> str:
         """The id of its check."""
-        return f"pull-{self.name}" if self.pull else f"commit-{self.name}"
+        return f"pull-{self.name}" if self.pull or self.original else f"commit-{self.name}"
 
     @property
     def check_file(self) -> str:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from backproof.adapters.github import references
 from backproof.core.errors import PlanError
+from backproof.history.relations import Relations
 from backproof.history.repository import open_repository
 from backproof.scaffold.facts import Facts
 from backproof.scaffold.release import Release, read_release
@@ -13,40 +14,42 @@ from backproof.scaffold.release import Release, read_release
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from backproof.adapters.git import CommitInfo, Source, Store
+    from backproof.adapters.git import CommitInfo, Source
     from backproof.history.picks import Picker
 
 
-def read_commits(repo: str, names: Sequence[str], branch: str) -> Facts:
-    """Read commits and the release branch that wants them.
+def read_commits(repo: str, names: Sequence[str], branch: str, *, mainline: int | None = None) -> Facts:
+    """Read commits and the release branch that wants them; `mainline` is the parent of merges that is the main line.
 
     Raises:
-        PlanError: there is no such repository, commit or branch, or a commit is a merge.
+        PlanError: there is no such repository, commit or branch, or a commit is a merge without a main line.
         HostError: the repository is incomplete.
     """
-    with open_repository(repo, say=lambda _: None) as opened:
+    with open_repository(repo, say=lambda _: None, mainline=mainline) as opened:
         source, picker = opened.source, opened.picker
         tip = source.resolve_branch(branch)
-        named = [_read_commit(picker.store, source, name) for name in names]
+        named = [_read_commit(picker, source, name) for name in names]
         commits = tuple({commit.sha: commit for commit in named}.values())
         paths = tuple({path: None for commit in commits for path in _list_paths(picker, commit)})
-        return _build_facts(source, commits, paths, branch, _read_release(picker, tip, paths))
+        lines = [picker.find_mainline(commit) for commit in commits]
+        release = _read_release(picker, tip, paths)
+        return _build_facts(source, commits, paths, branch, release, mainline=next(filter(None, lines), None))
 
 
-def _read_commit(store: Store, source: Source, name: str) -> CommitInfo:
-    sha = store.resolve_commit(name)
+def _read_commit(picker: Picker, source: Source, name: str) -> CommitInfo:
+    sha = picker.store.resolve_commit(name)
     if sha is None:
         raise PlanError(
             f"{name}: no such commit",
             why=f"{source.name} does not have it, or the short hash is ambiguous; names of branches are not taken here",
             next_step="give the full hash, or fetch it into that repository",
         )
-    info = store.objects.read_commit(sha)
-    if len(info.parents) > 1:
+    info = picker.objects.read_commit(sha)
+    if len(info.parents) > 1 and picker.find_mainline(info) is None:
         raise PlanError(
             f"{name}: this is a merge commit",
-            why="only a person can say which of its parents is the main line",
-            next_step="name the commits that it merges, each with --commit",
+            why="it does not say that it merges a pull request, so only a person can say which parent is the main line",
+            next_step="say it with --mainline, or name the commits that it merges, each with --commit",
         )
     return info
 
@@ -65,26 +68,41 @@ def _read_release(picker: Picker, tip: str, paths: Sequence[str]) -> Release:
 
 
 def _build_facts(
-    source: Source, commits: tuple[CommitInfo, ...], paths: tuple[str, ...], branch: str, release: Release
+    source: Source,
+    commits: tuple[CommitInfo, ...],
+    paths: tuple[str, ...],
+    branch: str,
+    release: Release,
+    *,
+    mainline: int | None,
 ) -> Facts:
     remote, repo = _find_upstream(source)
-    subjects = [references.parse_subject(commit.subject) for commit in commits]
-    pull = _find_only({subject.pull for subject in subjects})
-    original = _find_only({references.find_original_pull(commit.message, but=pull) for commit in commits})
+    numbers = [_read_numbers(commit) for commit in commits]
+    original = _find_only({number for _, number in numbers})
+    pull = _find_only({number for number, _ in numbers}) if original else None
     hashes = ", ".join(commit.sha[:12] for commit in commits[:8])
     return Facts(
         source=f"{hashes} of {repo or 'a repository'}",
         repo=repo,
         remote=remote,
-        title=subjects[0].title,
+        title=references.parse_subject(Relations(commits[0]).title).title,
         pull=pull,
-        original=original or _find_only({subject.original for subject in subjects}),
+        original=original,
+        mainline=mainline,
         wanted=tuple(commit.sha for commit in commits),
         touched=paths,
         files=paths,
         branch=branch,
         release=release,
     )
+
+
+def _read_numbers(commit: CommitInfo) -> tuple[int | None, int | None]:
+    """Return the pull request that a commit came with, and its original. One that names no other one is the original."""
+    relations = Relations(commit)
+    own, subject = relations.pull, references.parse_subject(relations.title)
+    original = references.find_original_pull(commit.message, but=own) or subject.original
+    return (own, original) if original else (None, own)
 
 
 def _find_only(numbers: set[int | None]) -> int | None:

@@ -63,10 +63,11 @@ def _build_upstream(facts: Facts) -> list[str]:
 
 def _build_pick(facts: Facts) -> list[str]:
     commits = f"commits = [{', '.join(quote_toml(sha[:12]) for sha in facts.wanted)}]"
-    if not facts.drops:
-        return ["[pick]", commits]
-    drops = ", ".join(quote_toml(note) for note in facts.drops)
-    return ["[pick]", commits, "# Notes of a release: the release branch has its own.", f"drop = [{drops}]"]
+    lines = ["[pick]", commits, *([f"mainline = {facts.mainline}"] if facts.mainline else [])]
+    if facts.drops:
+        drops = ", ".join(quote_toml(note) for note in facts.drops)
+        lines += ["# Notes of a release: the release branch has its own.", f"drop = [{drops}]"]
+    return lines
 
 
 def _build_not_wanted(facts: Facts) -> list[list[str]]:

@@ -9,6 +9,7 @@ from backproof.core.errors import HostError, PlanError
 from backproof.core.model import Evidence, Finding, Outcome, Record, StageRole
 from backproof.core.plural import format_count
 from backproof.history.branches import find_reconstruction, read_reconstructed
+from backproof.history.lacking_names import find_lacking_names
 from backproof.history.path_filter import make_path_filter
 from backproof.history.picks import Picker, PickResult
 from backproof.history.unpicked import explain_unpicked
@@ -47,11 +48,12 @@ def run(ctx: Context) -> StageResult:
     base = source.resolve_branch(ctx.settings.branch)
     ctx.say(f"{ctx.settings.branch} is at {base[:12]}")
     commits = [(name, *_resolve_commit(ctx, store, source, name)) for name in ctx.plan.pick.commits]
-    with Picker(store, say=ctx.say) as picker:
+    with Picker(store, say=ctx.say, mainline=ctx.plan.pick.mainline) as picker:
         picked, last, head = _pick_all(ctx, picker, commits, base)
         tree = picker.read_tree(head)
         stopped = last.outcome is PickOutcome.CONFLICT
         others = () if stopped else explain_unpicked(ctx.plan, picker, source, base=base, tree=tree, picked=picked)
+        suspects = () if stopped else _find_suspects(ctx, picker, picked, base=picker.read_tree(base), tree=tree)
     record = PickRecord(
         branch=ctx.settings.branch,
         base=base,
@@ -62,6 +64,7 @@ def run(ctx: Context) -> StageResult:
         changes=store.list_changes(base, head),
         conflicts=tuple(ConflictRecord(path=conflict.path, kind=conflict.kind) for conflict in last.real_conflicts),
         others=others,
+        suspects=suspects,
     )
     return _make_result(ctx, store, record, last)
 
@@ -97,6 +100,7 @@ def _pick_all(
                 subject=commit.subject,
                 author=commit.author,
                 outcome=last.outcome,
+                mainline=picker.find_mainline(commit),
                 dropped=last.dropped if last.tree else (),
                 reconstructed=reconstructed,
             )
@@ -109,8 +113,7 @@ def _pick_all(
 
 def _pick_one(ctx: Context, picker: Picker, commit: CommitInfo, head: str, drop: Drop) -> tuple[PickResult, str | None]:
     """Pick onto a commit of ours; return the result and the commit that it made, if any."""
-    mainline = ctx.plan.pick.mainline if len(commit.parents) > 1 else None
-    pick = picker.pick(commit.sha, picker.read_tree(head), drop=drop, mainline=mainline)
+    pick = picker.pick(commit.sha, picker.read_tree(head), drop=drop)
     if pick.outcome is PickOutcome.UNKNOWN:
         raise HostError(
             f"{commit.sha[:12]}: this commit cannot be picked",
@@ -119,8 +122,18 @@ def _pick_one(ctx: Context, picker: Picker, commit: CommitInfo, head: str, drop:
         )
     if pick.tree is None or pick.tree == picker.read_tree(head):
         return pick, None
-    signoff = ctx.settings.signoff
+    signoff, mainline = ctx.settings.signoff, picker.find_mainline(commit)
     return pick, write_pick(picker.store, commit.sha, tree=pick.tree, parent=head, signoff=signoff, mainline=mainline)
+
+
+def _find_suspects(
+    ctx: Context, picker: Picker, picked: list[PickedCommit], *, base: str, tree: str
+) -> tuple[str, ...]:
+    landed = [commit.source for commit in picked if commit.landed]
+    if not landed:
+        return ()
+    change, drop = picker.read_series_change(landed), make_path_filter(ctx.plan.pick.drop)
+    return find_lacking_names(picker, change, base, tree, drop=drop)
 
 
 def _make_result(ctx: Context, store: Store, record: PickRecord, last: PickResult) -> StageResult:
@@ -187,6 +200,7 @@ def _report_landed(record: PickRecord, evidence: tuple[Evidence, ...]) -> StageR
         for commit in record.commits
         if commit.reconstructed
     ]
+    findings += [Finding(severity="warning", text=f"suspect: {suspect}") for suspect in record.suspects]
     if not record.changes:
         return StageResult(
             stage=NAME,

@@ -6,54 +6,58 @@ Paths and messages pass as bytes that need not be UTF-8; records are separated b
 from __future__ import annotations
 
 import re
+from io import BytesIO
 from typing import TYPE_CHECKING
 
 from backproof.adapters.git.command import checked
 from backproof.adapters.git.objects import CommitInfo
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from backproof.adapters.git.store import Store
 
-_FIELDS = ("%H", "%T", "%P", "%an <%ae>", "%B")
+_FIELDS = ("%H", "%T", "%P", "%an <%ae>", "%at", "%B")
 _BLAMED = re.compile(rb"^(\^?[0-9a-f]{40}) (\d+) (\d+)(?: \d+)?$")
-_MARKED = re.compile(r"\x01[0-9a-f]{40}")
 _HUNK = re.compile(r"^@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@", re.MULTILINE)
 
 
 def read_log(store: Store, *revs: str, paths: Sequence[str] = (), options: Sequence[str] = ()) -> list[CommitInfo]:
     """Return commits without merges, newest first."""
-    command = ("log", "-z", "--no-merges", f"--format={'%x00'.join(_FIELDS)}", *options, *revs, "--", *paths)
-    done = checked(store.run_git(*command), "history cannot be read")
-    tokens = done.stdout.decode("utf-8", "replace").split("\0")
+    return _read_commits(store, "--no-merges", *options, *revs, "--", *paths)
+
+
+def read_commits(store: Store, shas: Iterable[str]) -> list[CommitInfo]:
+    """Return these commits, merges too, in this order."""
+    return _read_commits(store, "--no-walk=unsorted", "--stdin", stdin="\n".join([*shas, ""]).encode())
+
+
+def _read_commits(store: Store, *command: str, stdin: bytes = b"") -> list[CommitInfo]:
+    done = store.run_git("log", "-z", f"--format={'%x00'.join(_FIELDS)}", *command, stdin=stdin)
+    tokens = checked(done, "history cannot be read").stdout.decode("utf-8", "replace").split("\0")
     rows = zip(*(tokens[at :: len(_FIELDS)] for at in range(len(_FIELDS))), strict=False)
     return [
-        CommitInfo(sha=sha.strip(), tree=tree, parents=tuple(parents.split()), author=author, message=message)
-        for sha, tree, parents, author, message in rows
+        CommitInfo(
+            sha=sha.strip(), tree=tree, parents=tuple(parents.split()), author=who, authored=date, message=message
+        )
+        for sha, tree, parents, who, date, message in rows
         if sha.strip()
     ]
+
+
+def list_ancestry(store: Store, tips: Iterable[str], *, without: Iterable[str]) -> Iterator[tuple[str, ...]]:
+    """Yield each commit of the tips with its parents, parents first; what `without` has, where it is there, is left out."""
+    names = "".join([*(f"{tip}\n" for tip in tips), *(f"^{sha}\n" for sha in without)]).encode()
+    command = ("rev-list", "--reverse", "--topo-order", "--parents", "--ignore-missing", "--stdin")
+    done = checked(store.run_git(*command, stdin=names), "history cannot be walked")
+    for line in BytesIO(done.stdout):
+        yield tuple(line.decode("ascii").split())
 
 
 def find_merge_base(store: Store, first: str, second: str) -> str | None:
     """Return the newest common ancestor; None where there is none (or a shallow clone hides it)."""
     done = store.run_git("merge-base", first, second)
     return done.text.strip() if done.code == 0 else None
-
-
-def read_touched_paths(store: Store, *revs: str, paths: Sequence[str] = ()) -> dict[str, tuple[str, ...]]:
-    """Return all paths that each commit changes; with `paths` only of the commits that change one of these."""
-    options = ("-z", "--no-merges", "--no-renames", "--name-only", "--full-diff", "--full-history", "--format=%x01%H")
-    done = checked(store.run_git("log", *options, *revs, "--", *paths), "history cannot be read")
-    touched: dict[str, list[str]] = {}
-    current: list[str] = []
-    for token in done.stdout.decode("utf-8", "surrogateescape").split("\0"):
-        if _MARKED.fullmatch(token):
-            current = touched.setdefault(token[1:], [])
-        elif token:
-            # git starts the list of paths on a line of its own, also under -z.
-            current.append(token if current else token.removeprefix("\n"))
-    return {sha: tuple(paths) for sha, paths in touched.items()}
 
 
 def blame_lines(

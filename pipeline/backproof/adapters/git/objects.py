@@ -50,6 +50,8 @@ class CommitInfo:
     parents: tuple[str, ...]
     message: str
     author: str
+    authored: str
+    """The author's date, in seconds since 1970: a cherry-pick keeps it."""
 
     @property
     def subject(self) -> str:
@@ -191,12 +193,14 @@ def _parse_commit(sha: str, data: bytes) -> CommitInfo:
     head, _, message = data.decode("utf-8", "replace").partition("\n\n")
     rows = [row.split(" ", 1) for row in head.split("\n")]
     fields = {name: values[0] for name, *values in reversed(rows)}
+    author, authored, _zone = fields["author"].rsplit(" ", 2)
     return CommitInfo(
         sha=sha,
         tree=fields["tree"],
         parents=tuple(values[0] for name, *values in rows if name == "parent"),
         message=message,
-        author=fields["author"].rsplit(" ", 2)[0],
+        author=author,
+        authored=authored,
     )
 
 

@@ -59,17 +59,25 @@ class Source:
         return {name: remotes[name] for name in ("upstream", "origin", *sorted(remotes)) if name in remotes}
 
     def resolve_branch(self, name: str) -> str:
-        """Return the commit that a branch points at; local branches win over remote ones.
+        """Return the commit that `find_branch` finds."""
+        return self.find_branch(name)[1]
+
+    def find_branch(self, name: str) -> tuple[str, str]:
+        """Return a ref and its commit: of a branch (a local one wins), else a tag, a whole ref, or a revision of git's grammar.
 
         Raises:
             PlanError: there is no such branch.
         """
-        names = [f"refs/{place}/{name}" for place in ("heads", "remotes/origin", "remotes/upstream", "tags")]
+        names = [f"refs/{place}/{name}" for place in ("heads", "remotes/origin", "remotes/upstream", "tags", "remotes")]
         names += [ref for ref in self.refs if ref.startswith("refs/remotes/") and ref.split("/", 3)[3:] == [name]]
-        commit = next((self.refs[ref] for ref in names if ref in self.refs), None)
-        if commit is None:
+        ref = next((ref for ref in (*names, name, f"refs/{name}") if ref in self.refs), None)
+        if ref is not None:
+            return ref, self.refs[ref]
+        command = ("rev-parse", "--quiet", "--verify", "--end-of-options", f"{name}^{{commit}}")
+        done = run_git(f"--git-dir={self.git_dir}", *command, settings=_TRUSTED)
+        if done.code != 0:
             raise self._missing_branch_error(name)
-        return commit
+        return name, done.text.strip()
 
     def find_pull_head(self, pull: int | None) -> str | None:
         """Return the head of a pull request, where the repository has it."""
@@ -87,26 +95,36 @@ class Source:
         )
 
 
+_TRUSTED = ("safe.directory=*",)
+"""Only the command line may trust a folder of another owner, as in a container; nothing of it is run."""
+
+
 def _is_path(repo: str) -> bool:
     return "://" not in repo and not (":" in repo.split("/", 1)[0] and not Path(repo).exists())
 
 
 def _find_git_dir(path: Path) -> Path:
-    # Only the command line may trust a folder of another owner, as in a container; nothing of it is run.
-    trusted = ("safe.directory=*",)
-    done = run_git("-C", str(path), "rev-parse", "--path-format=absolute", "--git-common-dir", settings=trusted)
+    command = ("rev-parse", "--show-object-format", "--path-format=absolute", "--git-common-dir")
+    done = run_git("-C", str(path), *command, settings=_TRUSTED)
     if done.code != 0:
         raise PlanError(
             f"{path}: this is not a git repository",
             why=redact(done.error_text.strip()[-500:]) or "git did not say",
             next_step="name a clone or a URL with --repo",
         )
-    return Path(done.text.strip())
+    kind, _, folder = done.text.strip().partition("\n")
+    if kind != "sha1":
+        raise PlanError(
+            f"{path}: {kind} repositories are not supported",
+            why="hashes of commits are read and compared as SHA-1",
+            next_step="name a repository with SHA-1 objects",
+        )
+    return Path(folder)
 
 
 def _list_refs(git_dir: Path) -> dict[str, str]:
     # Not for-each-ref: to peel, it opens every object, which takes 0.2 s where packed-refs already says it.
-    listing = run_git(f"--git-dir={git_dir}", "show-ref", "--dereference", settings=("safe.directory=*",))
+    listing = run_git(f"--git-dir={git_dir}", "show-ref", "--dereference", settings=_TRUSTED)
     if listing.code != 0 and listing.stderr:
         checked(listing, f"{git_dir}: its refs cannot be listed")
     # Code 1 and no word: a repository without refs. A peeled tag comes behind its own line and replaces it.

@@ -68,6 +68,11 @@ class Store:
         done = self.run_git("rev-parse", "--quiet", "--verify", "--end-of-options", f"{name}^{{commit}}")
         return done.text.strip() if done.code == 0 else None
 
+    def read_borrowed(self) -> str:
+        """Return the place of the objects that it borrows; its own where it borrows none."""
+        path = self.folder / "objects" / "info" / "alternates"
+        return path.read_text(encoding="utf-8") if path.exists() else str(self.folder.absolute())
+
     def read_boundary(self) -> frozenset[str]:
         """Return the commits whose parents a shallow clone hides: git takes them for roots, so their change is unknown."""
         path = self.folder / "shallow"
@@ -87,9 +92,11 @@ class Store:
         done = self.run_git("diff-tree", "-p", "--no-renames", "--full-index", before, after, "--", *paths)
         return checked(done, "two trees cannot be compared").stdout.decode("utf-8", "replace")
 
-    def list_commits(self, base: str, head: str) -> tuple[str, ...]:
-        """Return the commits on `head` and not on `base`, oldest first, merges left out."""
-        done = self.run_git("rev-list", "--reverse", "--topo-order", "--no-merges", f"{base}..{head}")
+    def list_commits(self, base: str, head: str, *others: str) -> tuple[str, ...]:
+        """Return the commits on `head` that neither `base` nor the others have, oldest first, merges left out."""
+        done = self.run_git(
+            "rev-list", "--reverse", "--topo-order", "--no-merges", head, *(f"^{sha}" for sha in (base, *others))
+        )
         return tuple(checked(done, "history cannot be walked").text.split())
 
     def set_ref(self, name: str, sha: str) -> None:
@@ -100,23 +107,20 @@ class Store:
         done = self.run_git("format-patch", "--stdout", "--full-index", "--no-signature", f"{base}..{head}")
         return checked(done, "the patch cannot be written").stdout
 
-    def export_tree(self, tree: str, folder: Path, *, links: bool = True) -> None:
-        """Write all files of a tree into a folder; without `links`, a symbolic link becomes a file with its target's name."""
+    def export_tree(self, tree: str, folder: Path, *, suffixes: tuple[str, ...] = ()) -> None:
+        """Write all files of a tree into a folder; with `suffixes` only such files, and a link as a file with its target."""
         folder.mkdir(parents=True, exist_ok=True)
         env = {"GIT_INDEX_FILE": str(folder.with_name(f".{folder.name}.index"))}
         checked(self.run_git("read-tree", tree, env=env), "the tree cannot be read")
-        checked(
-            self.run_git(
-                *([] if links else ["-c", "core.symlinks=false"]),
-                "--work-tree",
-                str(folder),
-                "checkout-index",
-                "--all",
-                "--force",
-                env=env,
-            ),
-            f"{folder}: the tree cannot be written",
-        )
+        write: tuple[str, ...] = ("--work-tree", str(folder), "checkout-index", "--force")
+        names = b""
+        if suffixes:
+            listed = checked(self.run_git("ls-files", "-z", env=env), "the tree cannot be listed").stdout.split(b"\0")
+            names = b"\0".join(name for name in listed if name.endswith(tuple(map(str.encode, suffixes))))
+            done = self.run_git("-c", "core.symlinks=false", *write, "-z", "--stdin", stdin=names, env=env)
+        else:
+            done = self.run_git(*write, "--all", env=env)
+        checked(done, f"{folder}: the tree cannot be written")
         Path(env["GIT_INDEX_FILE"]).unlink(missing_ok=True)
 
     @contextmanager

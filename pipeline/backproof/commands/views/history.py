@@ -53,6 +53,8 @@ def _list_remarks(row: SurveyRow) -> Iterator[str]:
     elif row.why:
         yield row.why
     yield from (f"{conflict.path}: {conflict.kind}" for conflict in row.conflicts[:4] if not conflict.dropped)
+    yield from row.notes
+    yield from (f"suspect: {suspect}" for suspect in row.suspects[:4])
     if row.dropped:
         yield f"without {', '.join(row.dropped[:4])}"
     yield from _list_follow_ups(row.lacks, "lacks")
@@ -72,6 +74,10 @@ def print_explanation(record: ExplainRecord) -> None:
         print_line(f"    {cause.sentence}")
     if record.more:
         print_line(f"  and {record.more} more (--json)")
+    for note in (*record.notes, *(f"suspect: {suspect}" for suspect in record.suspects)):
+        print_line(note)
+    for limit in record.limits:
+        say(f"note: {limit}")
     for line in _list_follow_ups(record.follow_ups, "later on main:"):
         print_line(line)
     if record.commands:

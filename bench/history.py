@@ -1,0 +1,215 @@
+"""Answers about history against git itself, over real backports, and their cost beside an older version and git's commands.
+
+    tox run -e bench-history -- --repo PATH --branches GLOB [--sample N] [--before CHECKOUT] [--fixes N] [--json OUT]
+
+Each commit of a release branch with a trailer that names its original is picked again onto what was there before it, by us and
+by a plain `git cherry-pick` (`-m 1` for a merge). Costs are CPU seconds of whole commands, of us and of all that they start.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+from backproof.adapters.git.command import checked, run_git
+from backproof.history.branches import find_main, match_branches
+from backproof.history.landings import Landings
+from backproof.history.repository import open_repository
+from backproof.records.picks import PickOutcome
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from backproof.history.picks import Picker
+
+ROOT = Path(__file__).parents[1]
+REVERTS = "This reverts commit "
+
+
+@dataclass(frozen=True, kw_only=True)
+class Row:
+    """A backport that landed."""
+
+    branch: str
+    tip: str
+    backport: str
+    parent: str
+    original: str
+    mainline: int | None
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--repo", type=Path, required=True)
+    parser.add_argument("--branches", action="append", required=True)
+    parser.add_argument("--sample", type=int, default=0, help="pick only so many rows (0: all)")
+    parser.add_argument("--before", type=Path, help="a checkout of an older version, to measure beside this one")
+    parser.add_argument("--fixes", type=int, default=60, help="commits of main that are surveyed at once")
+    parser.add_argument("--json", type=Path, help="write the figures there")
+    args = parser.parse_args()
+    if not args.repo.exists():
+        click.echo(f"skipped: {args.repo} is not at hand")
+        return 0
+    figures: dict[str, Any] = {}
+    with open_repository(str(args.repo), click.echo) as opened:
+        branches = match_branches(opened.source, args.branches)
+        main_tip = find_main(opened.source, None)
+        landings = Landings(opened.picker, [main_tip, *branches.values()])
+        rows = list(list_rows(opened.picker, landings, branches, main_tip))
+        figures |= compare_recognised(opened.picker, landings, rows)
+        step = max(1, len(rows) // args.sample) if args.sample else 1
+        figures |= compare_picks(opened.picker, rows[::step])
+    figures |= measure_commands(args, branches, main_tip)
+    for name, value in figures.items():
+        click.echo(f"{name:58} {value}")
+    if args.json:
+        args.json.write_text(json.dumps(figures, indent=2) + "\n", encoding="utf-8")
+    return 0
+
+
+def list_rows(picker: Picker, landings: Landings, branches: Mapping[str, str], main_tip: str) -> Iterator[Row]:
+    """Yield each commit that only a branch has and that names exactly one original which the repository has."""
+    for branch, tip in branches.items():
+        command = ("rev-list", "--no-commit-header", "--format=%H", tip, f"^{main_tip}")
+        for sha in checked(picker.store.run_git(*command), "no log").text.split():
+            relations = landings.read(landings.index.get_number(sha))
+            sources = {landings.index.resolve(name) for name in relations.sources} - {0}
+            if len(sources) != 1 or not relations.commit.parents or relations.takes_back:
+                continue
+            original = picker.objects.read_commit(landings.index.read_sha(sources.pop()))
+            parent = relations.commit.parents[0]
+            line = picker.find_mainline(original)
+            yield Row(branch=branch, tip=tip, backport=sha, parent=parent, original=original.sha, mainline=line)
+
+
+def compare_recognised(picker: Picker, landings: Landings, rows: list[Row]) -> dict[str, Any]:
+    """Is each backport found on its branch, and none that was reverted there? The oracle reads git's own wording alone."""
+    landings.index.mark(row.original for row in rows)
+    reverted = {row.backport for row in rows if is_reverted(picker, row.tip, row.backport)}
+    again = Counter((row.tip, row.original) for row in rows if row.backport not in reverted)
+    count: Counter[str] = Counter()
+    for row in rows:
+        landing = landings.find(row.original, row.tip, deep=True)
+        if row.backport in reverted and not again[row.tip, row.original]:
+            count["reverted"] += 1
+            if landing is not None:
+                click.echo(f"present though reverted: {row.branch} {row.backport[:12]} by {landing.how}")
+                count["wrong"] += 1
+        else:
+            count["standing"] += 1
+            count["recognised"] += landing is not None
+            if landing is None:
+                click.echo(f"not recognised: {row.branch} {row.backport[:12]} of {row.original[:12]}")
+    return {
+        "backports with a trailer": len(rows),
+        "of these of merges": sum(row.mainline is not None for row in rows),
+        "recognised on their branch": f"{count['recognised']} of {count['standing']}",
+        "reverted there, and reported as present": f"{count['wrong']} of {count['reverted']}",
+    }
+
+
+def is_reverted(picker: Picker, tip: str, sha: str) -> bool:
+    command = ("log", "--format=%H", "--fixed-strings", f"--grep={REVERTS}{sha}", f"{sha}..{tip}")
+    reverts = checked(picker.store.run_git(*command), "no log").text.split()
+    return any(not is_reverted(picker, tip, revert) for revert in reverts)
+
+
+def compare_picks(picker: Picker, rows: list[Row]) -> dict[str, Any]:
+    """Pick each row by `git cherry-pick` in a worktree and by us; outcome and tree must be the same."""
+    count: Counter[str] = Counter()
+    with tempfile.TemporaryDirectory(prefix="bench-") as name:
+        folder = Path(name) / "worktree"
+        add = ("worktree", "add", "--quiet", "--detach", "--no-checkout", str(folder), rows[0].parent)
+        checked(picker.store.run_git(*add), "no worktree")
+        for row in rows:
+            ours = picker.pick(row.original, picker.read_tree(row.parent))
+            tree = pick_by_git(folder, row)
+            same = ours.tree == tree if tree else ours.outcome is PickOutcome.CONFLICT
+            count["same"] += same
+            count[str(ours.outcome)] += 1
+            if not same:
+                click.echo(
+                    f"differs: {row.branch} {row.backport[:12]} of {row.original[:12]}: {ours.outcome}, git {tree}"
+                )
+    return {
+        "outcome and tree equal git's": f"{count.pop('same')} of {len(rows)}",
+        "outcomes": dict(count.most_common()),
+        "speed of simulation, a second in one batch": measure_batch(picker, rows),
+    }
+
+
+def pick_by_git(folder: Path, row: Row) -> str | None:
+    """Return the tree that a plain cherry-pick gives; None where it conflicts."""
+    checked(run_git("-C", str(folder), "reset", "--quiet", "--hard", row.parent), "no checkout")
+    line = ["-m", str(row.mainline)] if row.mainline else []
+    done = run_git("-C", str(folder), "cherry-pick", "--no-commit", *line, row.original)
+    if done.code != 0:
+        return None
+    return checked(run_git("-C", str(folder), "write-tree"), "no tree").text.strip()
+
+
+def measure_batch(picker: Picker, rows: list[Row]) -> float:
+    questions = [(picker.read_change(row.original), picker.read_tree(row.parent)) for row in rows]
+    started = time.monotonic()
+    picker.pick_all(questions)
+    return round(len(rows) / (time.monotonic() - started), 1)
+
+
+def measure_commands(args: argparse.Namespace, branches: Mapping[str, str], main_tip: str) -> dict[str, Any]:
+    """Measure whole commands of each version with a warm index, and the first one, which makes the index."""
+    git_dir = (
+        "--git-dir",
+        checked(run_git("-C", str(args.repo), "rev-parse", "--absolute-git-dir"), "none").text.strip(),
+    )
+    log = run_git(*git_dir, "log", "--first-parent", "--format=%H", f"-{args.fixes}", main_tip)
+    fixes = checked(log, "no log").text.split()
+    globs = [flag for glob in args.branches for flag in ("--branches", glob)]
+    figures: dict[str, Any] = {"branches": len(branches)}
+    versions = {"now": ROOT, **({"before": args.before} if args.before else {})}
+    with tempfile.TemporaryDirectory(prefix="bench-") as cache:
+        for version, checkout in versions.items():
+            survey = ("history", "survey", "--repo", str(args.repo), *globs)
+            costs = [
+                measure_cpu(checkout, cache, *survey, *fixes[: (1 if many == 1 else args.fixes)]) for many in (1, 1, 2)
+            ]
+            figures[f"survey of one commit, first, {version}"] = costs[0]
+            figures[f"survey of one commit, {version}"] = costs[1]
+            figures[f"survey of {len(fixes)} commits, {version}"] = costs[2]
+    figures["git log of all branches, by git"] = measure_git(
+        *git_dir, "log", "--format=%H %B", main_tip, *branches.values()
+    )
+    contains = ("for-each-ref", "--contains", fixes[-1], "refs/heads")
+    figures["git for-each-ref --contains one commit"] = measure_git(*git_dir, *contains)
+    return figures
+
+
+def measure_cpu(checkout: Path, cache: str, *command: str) -> str:
+    env = {**os.environ, "PYTHONPATH": str(checkout / "pipeline"), "XDG_CACHE_HOME": cache}
+    return measure([sys.executable, "-m", "backproof", *command], env)
+
+
+def measure_git(*command: str) -> str:
+    return measure(["git", *command], dict(os.environ))
+
+
+def measure(argv: list[str], env: dict[str, str]) -> str:
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    subprocess.run(argv, env=env, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    seconds = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    return f"{seconds:.2f} s of CPU"
+
+
+if __name__ == "__main__":
+    sys.exit(main())
