@@ -25,6 +25,8 @@ class World:
     reviews: dict[int, list[dict[str, Any]]] = field(default_factory=dict)
     threads: dict[int, list[dict[str, Any]]] = field(default_factory=dict)
     checks: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
+    marks: list[dict[str, Any]] = field(default_factory=list)
+    statuses: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
     contents: dict[tuple[str, str], str] = field(default_factory=dict)
     branches: dict[str, str] = field(default_factory=dict)
     issues: list[dict[str, Any]] = field(default_factory=list)
@@ -137,6 +139,27 @@ def check_runs(ask: Ask) -> tuple[int, Any]:
         ask.over("check-run", id=index, **each) for index, each in enumerate(ask.world.checks.get(ask.given["ref"], ()))
     ]
     return 200, {"total_count": len(runs), "check_runs": runs}
+
+
+def create_check_run(ask: Ask) -> tuple[int, Any]:
+    _writer(ask)
+    made = {name: value for name, value in ask.body.items() if name in {"name", "status", "conclusion", "external_id"}}
+    made["html_url"] = f"https://github.com/{REPO}/runs/{len(ask.world.checks)}"
+    ask.world.checks.setdefault(ask.body["head_sha"], []).append({**made, "head_sha": ask.body["head_sha"]})
+    ask.world.marks.append(ask.body)
+    return 201, ask.over("check-run", id=1, **made)
+
+
+def create_status(ask: Ask) -> tuple[int, Any]:
+    _writer(ask)
+    ask.world.statuses.setdefault(ask.given["sha"], []).insert(0, dict(ask.body))
+    return 201, ask.over("status", **ask.body)
+
+
+def statuses(ask: Ask) -> tuple[int, Any]:
+    return 200, [
+        ask.over("status", id=index, **each) for index, each in enumerate(ask.world.statuses.get(ask.given["ref"], ()))
+    ]
 
 
 def contents(ask: Ask) -> tuple[int, Any]:
@@ -271,6 +294,9 @@ ROUTES = {
     ("get", f"{_R}/git/matching-refs/{{ref}}"): refs,
     ("get", f"{_R}/commits/{{ref}}"): commit,
     ("get", f"{_R}/commits/{{ref}}/check-runs"): check_runs,
+    ("get", f"{_R}/commits/{{ref}}/statuses"): statuses,
+    ("post", f"{_R}/check-runs"): create_check_run,
+    ("post", f"{_R}/statuses/{{sha}}"): create_status,
     ("get", f"{_R}/contents/{{path}}"): contents,
     ("get", f"{_R}/issues/{{issue_number}}/comments"): list_comments,
     ("post", f"{_R}/issues/{{issue_number}}/comments"): create_comment,

@@ -79,10 +79,11 @@ def prepare(client: GitHubClient, path: Path, kit: Path, **options: Any) -> publ
     return publish.prepare_comment(client, publish.load_publishable(path, REGISTRY, kit), **options)
 
 
-def post(client: GitHubClient, path: Path, kit: Path) -> str:
-    loaded = publish.load_publishable(path, REGISTRY, kit)
-    place = publish.prepare_comment(client, loaded)
-    record = execution.add_beside(path, lambda _: None, posting, PublishRecord, place, kit=str(kit))
+def post(client: GitHubClient, path: Path, kit: Path, **options: Any) -> str:
+    place = prepare(client, path, kit, **options)
+    record = execution.add_beside(
+        path, lambda _: None, posting, PublishRecord, publish.Post(comment=place), kit=str(kit)
+    )
     return record.action
 
 
@@ -213,7 +214,7 @@ def test_without_a_token_the_dry_run_still_tells(
     prepared = publish.prepare_comment(nobody, loaded)
     assert prepared.plan().action == "create"
     with pytest.raises(GitHubError, match="no token"):
-        publish.post_comment(prepared)
+        publish.send_post(publish.Post(comment=prepared))
 
 
 def test_the_audit_is_part_of_the_comment(
@@ -299,8 +300,7 @@ def test_the_token_is_nowhere(  # noqa: PLR0917 - fixtures
     try:
         post(connected(upstream_state), path, kit)
         upstream_state.fault(kind, "PATCH", "/comments", times=99, status=403, message=f"echo {TOKEN}", seconds=600)
-        (path / "run.json").write_text((path / "run.json").read_text().replace("A small backport", "Another title"))
-        post(connected(upstream_state), path, kit)
+        post(connected(upstream_state), path, kit, language="zh")
     except GitHubError as error:
         said = f"{error!r} {error} {error.__cause__} {error.__context__ and error.__suppress_context__}"
     assert said, "the update was to fail"
@@ -311,6 +311,73 @@ def test_the_token_is_nowhere(  # noqa: PLR0917 - fixtures
     for request in upstream_state.requests:
         assert TOKEN not in f"{request.path} {request.query} {request.body}"
     assert any(TOKEN in each.headers.get("Authorization", "") for each in upstream_state.requests)
+
+
+def _complete(path: Path) -> Path:
+    """A run whose pull request lacks nothing."""
+    folder = Folder(path, "emulator")
+    folder.pick()
+    folder.fixup(fixups=())
+    folder.install()
+    folder.verify()
+    folder.validate(level_2_cases(), Outcome.PASS)
+    return saved(folder)
+
+
+def _post(client: GitHubClient, path: Path, kit: Path, kind: Any) -> publish.Post:
+    loaded = publish.load_publishable(path, REGISTRY, kit)
+    comment = publish.prepare_comment(client, loaded)
+    return publish.Post(comment=comment, check=publish.prepare_check(client, loaded, kind))
+
+
+def test_a_check_run_says_how_it_ended_and_leads_to_the_comment(
+    upstream_state: StandIn, client: GitHubClient, tmp_path: Path, kit: Path
+) -> None:
+    path = _complete(tmp_path / "run")
+    record, again = (publish.send_post(_post(client, path, kit, "run")) for _ in range(2))
+    assert again.check == record.check
+    (mark,) = upstream_state.world.marks
+    assert (mark["head_sha"], mark["conclusion"]) == (SOURCE, "success")
+    assert mark["name"] == "backproof / small / release/1 / emulator"
+    assert mark["output"]["title"].startswith("PASS at level 2")
+    assert mark["details_url"] == record.url
+    assert record.check.startswith("https://github.com/example/project/runs/")
+
+
+def test_a_mark_that_a_run_has_made_is_not_made_again_when_its_reply_is_lost(
+    upstream_state: StandIn, client: GitHubClient, tmp_path: Path, kit: Path
+) -> None:
+    upstream_state.fault("lost-reply", "POST", "/check-runs")
+    publish.send_post(_post(client, _complete(tmp_path / "run"), kit, "run"))
+    assert len(upstream_state.world.marks) == 1
+
+
+def test_a_status_where_a_token_may_make_no_check_run(
+    upstream_state: StandIn, client: GitHubClient, tmp_path: Path, kit: Path
+) -> None:
+    path = _complete(tmp_path / "run")
+    record, again = (publish.send_post(_post(client, path, kit, "status")) for _ in range(2))
+    assert again.check == record.check
+    (status,) = upstream_state.world.statuses[SOURCE]
+    assert (status["state"], status["target_url"]) == ("success", record.url)
+    assert len(status["description"]) <= 140
+
+
+def test_a_failed_backport_fails_the_check(
+    upstream_state: StandIn, client: GitHubClient, tmp_path: Path, kit: Path
+) -> None:
+    failed = [*level_2_cases()[:2], case("raw", Arm.FIXED, "fail", "pass", verdict="failed")]
+    publish.send_post(_post(client, saved(proved(tmp_path / "run", failed, Outcome.FAIL)), kit, "run"))
+    assert upstream_state.world.marks[0]["conclusion"] == "failure"
+
+
+def test_a_pull_request_that_lacks_a_fix_up_is_no_success(
+    upstream_state: StandIn, client: GitHubClient, tmp_path: Path, kit: Path
+) -> None:
+    publish.send_post(_post(client, saved(proved(tmp_path / "run")), kit, "run"))
+    (mark,) = upstream_state.world.marks
+    assert mark["conclusion"] == "action_required"
+    assert mark["output"]["title"].startswith("1 fix-up not in the pull request; PASS")
 
 
 def test_credentials_come_from_the_environment_alone(hub: StandIn) -> None:

@@ -21,7 +21,7 @@ from checkout import ROOT
 
 WORKFLOW, ACTION = ROOT / "workflows/backproof.yml", ROOT / "workflows/action.yml"
 EXPRESSION = re.compile(r"\$\{\{\s*(.+?)\s*\}\}")
-OPTIONAL = ("container", "environment", "tool", "index-url", "trusted-host", "wheelhouse", "cache")
+OPTIONAL = ("check", "container", "environment", "tool", "index-url", "trusted-host", "wheelhouse", "cache")
 """Inputs that are empty where nobody sets them."""
 HOSTILE = "x'\"; touch pwned; $(touch pwned) `touch pwned` && ::set-output name=a::b * ?"
 

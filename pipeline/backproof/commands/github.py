@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from backproof.records.audit import AuditRecord
     from backproof.upstream import publish, similar
     from backproof.upstream.audit import Subject
-    from backproof.upstream.publish import CommentPlace
+    from backproof.upstream.publish import MarkKind, Post
 
 
 @click.command()
@@ -117,8 +117,15 @@ def _print_audit(record: AuditRecord) -> None:
 @click.argument("folder", metavar="RUN", type=FOLDER)
 @kit_option
 @click.option("--publish", "really", is_flag=True, help="Post it. Without this, only say what would be posted.")
+@click.option(
+    "--check",
+    type=click.Choice(["run", "status"]),
+    help="Also mark the head of the pull request, so that branch protection can ask for it.",
+)
 @language_option
-def publish_command(*, folder: Path, kit: Path | None, really: bool, lang: publish.Language) -> None:
+def publish_command(
+    *, folder: Path, kit: Path | None, really: bool, check: MarkKind | None, lang: publish.Language
+) -> None:
     """Create or update the one comment of RUN on the upstream pull request.
 
     The token comes from GH_TOKEN or GITHUB_TOKEN, or from an App (BACKPROOF_APP_ID, BACKPROOF_APP_PRIVATE_KEY,
@@ -133,23 +140,32 @@ def publish_command(*, folder: Path, kit: Path | None, really: bool, lang: publi
 
     client = connect()
     loaded = publish.load_publishable(folder, REGISTRY, kit)
-    place = publish.prepare_comment(client, loaded, language=lang)
+    post = publish.Post(
+        comment=publish.prepare_comment(client, loaded, language=lang),
+        check=publish.prepare_check(client, loaded, check) if check else None,
+    )
     if not really:
-        _print_plan(place)
+        _print_plan(post)
         return
-    record = execution.add_beside(folder, say, posting, PublishRecord, place, kit=str(kit or ""))
+    record = execution.add_beside(folder, say, posting, PublishRecord, post, kit=str(kit or ""))
     print_line(f"{record.action}: {record.url}")
+    if record.check:
+        print_line(f"marked: {record.check}")
     if actions := actions_job():
         actions.set_outputs(comment_url=record.url)
 
 
-def _print_plan(place: CommentPlace) -> None:
+def _print_plan(post: Post) -> None:
+    place = post.comment
     plan = place.plan()
     where = plan.comment.url if plan.comment else str(place)
     author = place.author or "nobody: there is no token, so whose comment it would be is not known"
     for line in (f"would {plan.action} as {author}", f"  at {where}", f"  because {plan.why}", ""):
         print_line(line)
     print_text(place.draft.body)
+    if check := post.check:
+        print_line(f"would mark {check.repo}@{check.sha[:12]}: POST {check.path}")
+        print_json(check.build_body("the address of the comment"))
     print_line("nothing was posted; --publish posts it")
 
 

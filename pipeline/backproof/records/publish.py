@@ -16,5 +16,6 @@ class PublishRecord(Record):
     action: Literal["created", "updated", "kept"]
     url: str
     comment: int
+    check: str = ""
     sha256: Sha256
     at: str

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from backproof.adapters.github.comment import CommentPlace
 from backproof.core.model import Outcome, Record, StageRole
 from backproof.records.proof import StageResult
 from backproof.records.publish import PublishRecord
-from backproof.upstream.publish import post_comment
+from backproof.upstream.publish import Post, send_post
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -27,8 +26,9 @@ def inputs(ctx: Context) -> Mapping[str, Any]:
 
 
 def run(ctx: Context) -> StageResult:
-    record = post_comment(ctx.read_options(CommentPlace))
-    claim = f"the comment was {record.action} at {record.url}"
+    record = send_post(ctx.read_options(Post))
+    marked = f", and the head is marked: {record.check}" if record.check else ""
+    claim = f"the comment was {record.action} at {record.url}{marked}"
     evidence = ctx.keep_record(record, claim=claim, command="backproof publish --publish")
-    sentence = f"{record.action} {record.url}"
+    sentence = f"{record.action} {record.url}{marked}"
     return StageResult(stage=NAME, outcome=Outcome.PASS, sentence=sentence, evidence=(evidence,))

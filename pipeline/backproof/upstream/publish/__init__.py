@@ -1,7 +1,18 @@
 """From a run folder to one comment upstream: what may be said, where, and nothing written unless asked."""
 
+from backproof.adapters.github.checks import MarkKind
 from backproof.adapters.github.comment import CommentPlace
-from backproof.upstream.publish.post import Language, post_comment, prepare_comment
+from backproof.upstream.publish.post import Language, Post, prepare_check, prepare_comment, send_post
 from backproof.upstream.publish.ready import Loaded, load_publishable
 
-__all__ = ["CommentPlace", "Language", "Loaded", "load_publishable", "post_comment", "prepare_comment"]
+__all__ = [
+    "CommentPlace",
+    "Language",
+    "Loaded",
+    "MarkKind",
+    "Post",
+    "load_publishable",
+    "prepare_check",
+    "prepare_comment",
+    "send_post",
+]

@@ -3,22 +3,35 @@
 from __future__ import annotations
 
 import hashlib
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
+from backproof.adapters.github import pulls
+from backproof.adapters.github.checks import CheckMark, CheckPlace, MarkKind
 from backproof.adapters.github.comment import LONGEST, CommentPlace
 from backproof.adapters.github.marker import CommentDraft
 from backproof.core.errors import GitHubError, HostError
+from backproof.core.model import Outcome
+from backproof.core.plural import format_count
 from backproof.core.redaction import redact
 from backproof.records.publish import PublishRecord
 from backproof.report import render
 from backproof.rundir.ledger import now
-from backproof.upstream.publish.ready import must_be_current, must_hold
+from backproof.upstream.publish.ready import must_be_current, must_hold, require_pull
 
 if TYPE_CHECKING:
     from backproof.adapters.github import GitHubClient
     from backproof.upstream.publish.ready import Loaded
 
 Language = Literal["en", "zh"]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Post:
+    """What goes upstream: the comment, and the mark of the pull request's head where one is asked for."""
+
+    comment: CommentPlace
+    check: CheckPlace | None = None
 
 
 def prepare_comment(client: GitHubClient, loaded: Loaded, *, language: Language = "en") -> CommentPlace:
@@ -45,6 +58,26 @@ def prepare_comment(client: GitHubClient, loaded: Loaded, *, language: Language 
     )
 
 
+def prepare_check(client: GitHubClient, loaded: Loaded, kind: MarkKind) -> CheckPlace:
+    """Return the mark for the head of the pull request: what was proved and lacks nothing there is a success."""
+    upstream, run = loaded.plan.upstream, loaded.run
+    number = require_pull(loaded)
+    head = pulls.get_pull(client, upstream.repo, number).head.sha
+    fixups = loaded.story.fixup.fixups if loaded.story.fixup else ()
+    lacking = sum(fixup.outcome == "applied" for fixup in fixups)
+    conclusion: Literal["success", "failure", "action_required"] = "action_required" if lacking else "success"
+    title = f"{format_count(lacking, 'fix-up')} not in the pull request; {run.sentence}" if lacking else run.sentence
+    mark = CheckMark(
+        name=f"backproof / {run.kit} / {run.settings.branch} / {run.settings.device}",
+        run=run.id,
+        conclusion="failure" if run.outcome is Outcome.FAIL else conclusion,
+        title=title,
+        summary=render.render_comment(loaded.story, loaded.plan),
+    )
+    _must_be_postable(f"{mark.title}\n{mark.summary}")
+    return CheckPlace(client=client, repo=upstream.repo, sha=head, kind=kind, mark=mark)
+
+
 def _must_be_postable(body: str) -> None:
     """The last look before it leaves: what the rendering should have held."""
     if len(body) > LONGEST:
@@ -61,13 +94,14 @@ def _must_be_postable(body: str) -> None:
         )
 
 
-def post_comment(place: CommentPlace) -> PublishRecord:
-    """Post it, and return what the run folder should keep of it.
+def send_post(post: Post) -> PublishRecord:
+    """Post the comment, then the mark that leads to it, and return what the run folder should keep of both.
 
     Raises:
         RefusedError: GitHub refused.
         NeedsReview: a person has edited our comment.
     """
+    place = post.comment
     if place.author is None:
         raise GitHubError(
             "there is no token",
@@ -81,6 +115,7 @@ def post_comment(place: CommentPlace) -> PublishRecord:
         action=posted.action,
         url=posted.url,
         comment=posted.id,
+        check=post.check.carry_out(posted.url) if post.check else "",
         sha256=hashlib.sha256(place.draft.body.encode()).hexdigest(),
         at=now(),
     )

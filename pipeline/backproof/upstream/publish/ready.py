@@ -100,18 +100,28 @@ def must_be_current(client: GitHubClient, loaded: Loaded) -> PullRequest:
         NeedsReview: the branch moved on, the pull request has other commits, is closed or locked.
         RefusedError: GitHub refused.
     """
-    upstream = loaded.plan.upstream
-    if upstream.pull is None:
+    upstream, number = loaded.plan.upstream, require_pull(loaded)
+    pull = pulls.get_pull(client, upstream.repo, number)
+    _open_to_us(pull)
+    _on_the_tip(client, loaded)
+    _its_commits(client, loaded, number)
+    return pull
+
+
+def require_pull(loaded: Loaded) -> int:
+    """Return the number of the pull request that the plan is about.
+
+    Raises:
+        PlanError: it names none.
+    """
+    number = loaded.plan.upstream.pull
+    if number is None:
         raise PlanError(
             f"{loaded.plan.id}: the plan names no pull request",
             why="[upstream] pull is where the comment would go",
             next_step="add it to plan.toml",
         )
-    pull = pulls.get_pull(client, upstream.repo, upstream.pull)
-    _open_to_us(pull)
-    _on_the_tip(client, loaded)
-    _its_commits(client, loaded, upstream.pull)
-    return pull
+    return number
 
 
 def _open_to_us(pull: PullRequest) -> None:
