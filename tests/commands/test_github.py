@@ -58,17 +58,19 @@ def in_actions(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
 
 
 def test_publish_is_dry_until_asked(world: StandIn, run: Path, kit: Path) -> None:
-    dry = call("publish", run, "--kit", kit)
+    dry = call("publish", run, "--kit", kit, "--check", "run")
     assert dry.output.startswith("would create as the-bot[bot]")
-    assert "PASS at level 2" in dry.output
-    assert world.world.bodies(7) == []
+    assert "Level 2 of 4, emulated" in dry.output
+    assert f"would mark example/project@{SOURCE[:12]}: POST /repos/example/project/check-runs" in dry.output
+    assert '"conclusion": "action_required"' in dry.output
+    assert (world.world.bodies(7), world.world.marks) == ([], [])
     assert call("publish", run, "--kit", kit, "--publish").output.startswith("created: https://github.com/")
     assert len(world.world.bodies(7)) == 1
 
 
 def test_publish_in_chinese(world: StandIn, run: Path, kit: Path) -> None:
     call("publish", run, "--kit", kit, "--publish", "--lang", "zh")
-    assert "## 回移验证" in world.world.bodies(7)[0]
+    assert "仅此不够" in world.world.bodies(7)[0]
 
 
 def test_a_refusal_ends_with_its_code(world: StandIn, run: Path, kit: Path) -> None:
@@ -84,8 +86,8 @@ def test_audit_of_a_pull_request_and_of_a_run(world: StandIn, run: Path, kit: Pa
     stored = json.loads((run / "audit/audit.json").read_text())
     assert stored["claims"][0]["quote"] == "No separate run was performed."
     body = call("publish", run, "--kit", kit).output
-    assert "Reviews and claims of the pull request" in body
-    assert "PASS at level 2" in body, "an audit is no part of the proof"
+    assert "No separate run was performed." in body
+    assert "Level 2 of 4" in body, "an audit is no part of the proof"
 
 
 def test_audit_that_leaves_something_open_needs_a_person(world: StandIn, kit: Path) -> None:
@@ -133,13 +135,13 @@ def test_present_in_actions(run: Path, kit: Path, tmp_path: Path, monkeypatch: p
     in_actions(monkeypatch, tmp_path)
     done = call("ci", "present", run, "--kit", kit)
     assert "::stop-commands::" in done.output
-    assert "## Backport verification" in (tmp_path / "summary").read_text()
+    assert (tmp_path / "summary").read_text().startswith("**Pull request 7 on `release/1` is not enough alone.")
     assert "outcome<<" in (tmp_path / "output").read_text()
 
 
 def test_present_elsewhere_prints_the_comment(run: Path, kit: Path) -> None:
-    assert call("ci", "present", run, "--kit", kit).output.startswith("## Backport verification")
-    assert call("ci", "present", run, "--kit", kit, "--lang", "zh").output.startswith("## 回移验证")
+    assert call("ci", "present", run, "--kit", kit).output.startswith("**Pull request 7 on `release/1` is not")
+    assert call("ci", "present", run, "--kit", kit, "--lang", "zh").output.startswith("**合入请求 7")
 
 
 def test_merge_in_actions(run: Path, kit: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
