@@ -38,8 +38,8 @@ class Workflow:
         """Start it by an event, as GitHub would; `folder` is for the runner's own files."""
         event_file = folder / "event.json"
         event_file.write_text(json.dumps(payload), encoding="utf-8")
-        text = (self.repository / self.file).read_text(encoding="utf-8")
-        actions = {f"{name}={STAND_INS / action}" for name, action in USES.findall(text)}
+        texts = [file.read_text(encoding="utf-8") for file in (self.repository / self.file).parent.glob("*.yml")]
+        actions = {f"{name}={STAND_INS / action}" for name, action in USES.findall("".join(texts))}
         # Its flag for a label splits at the first `=`, and `-self-hosted` is its word for this machine.
         argv = [str(find_program()), event, "--json", "--no-cache-server", "--no-skip-checkout", "-W", self.file]
         argv += ["--eventpath", str(event_file), "--action-cache-path", str(folder / "act"), "--concurrent-jobs", "2"]
@@ -59,6 +59,10 @@ class Finished:
 
     jobs: dict[str, str]
     log: str
+
+    @property
+    def failed(self) -> list[str]:
+        return [name for name, end in self.jobs.items() if end != "success"]
 
     @classmethod
     def read(cls, output: str) -> Finished:

