@@ -44,7 +44,7 @@ SECTIONS: Final = {
         "audit": "github:audit",
     },
     "Kits": {"new": "new:new", "plan": "plan:plan_group"},
-    "Failures": {"triage": "triage:triage_command", "find": "github:find_command"},
+    "Failures": {"triage": "triage:triage_command", "find": "find:find_command"},
     "Groups": {
         "env": "environments:env_group",
         "history": "history:history_group",

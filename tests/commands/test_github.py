@@ -121,14 +121,17 @@ def test_new_and_what_to_do_next(world: StandIn, tmp_path: Path) -> None:
     call("new", "example/project#7", "--out", tmp_path / "new", code=ExitCode.USAGE)
 
 
-def test_similar(world: StandIn, run: Path, kit: Path, tmp_path: Path) -> None:
+def test_find_on_github(world: StandIn, run: Path) -> None:
     (run / "triage").mkdir()
     (run / "triage/triage.json").write_text(json.dumps(TRIAGE))
     world.world.issues = [{"number": 3, "title": "507011 \x1b[31m again", "body": "MTE error"}]
-    done = call("find", run, "--kit", kit)
+    done = call("find", run, "--github", "example/project")
     assert "#3 ★★" in done.output
     assert "\x1b" not in done.output
-    assert json.loads(call("find", run, "--kit", kit, "--json").output)["similar"][0]["number"] == 3
+    assert (
+        json.loads(call("find", run, "--github", "example/project", "--json").output)["issues"]["similar"][0]["number"]
+        == 3
+    )
 
 
 def test_present_in_actions(run: Path, kit: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

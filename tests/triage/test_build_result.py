@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from backproof.records.triage import FirstFault, Point, Pointer, RankCount, Server, Shape, TriageResult
+from backproof.records.triage import Clue, FirstFault, Point, Pointer, RankCount, Server, Shape, TriageResult
 from backproof.triage import codes, timestamps
 from backproof.triage.build_result import ResultBuilder
 from backproof.triage.choose_fault import Choice
@@ -204,6 +204,11 @@ def test_a_whole_answer() -> None:
         server=SERVER,
         notes=("could not read it", "two of a kind", "two hosts"),
         unread=("could not read it",),
+        clues=(
+            Clue(what="kind", text="mte"),
+            Clue(what="kernel", text="conv_0"),
+            Clue(what="code", text="507015"),
+        ),
         files=2,
         bytes=1024,
     )

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 from backproof.core.errors import PlanError
+from backproof.records.triage import TriageResult
 from backproof.upstream import similar
-from stories import plan as story_plan
 
 if TYPE_CHECKING:
     from backproof.adapters.github import GitHubClient
@@ -44,15 +42,13 @@ ISSUES = [
 
 
 @pytest.fixture
-def fault(tmp_path: Path) -> Path:
-    path = tmp_path / "triage.json"
-    path.write_text(json.dumps(TRIAGE))
-    return path
+def fault() -> TriageResult:
+    return TriageResult.model_validate(TRIAGE)
 
 
-def test_ranked_by_what_is_shared_with_why(hub: StandIn, client: GitHubClient, fault: Path) -> None:
+def test_ranked_by_what_is_shared_with_why(hub: StandIn, client: GitHubClient, fault: TriageResult) -> None:
     hub.world.issues = ISSUES
-    wanted = similar.make_fingerprint(story_plan(title=TITLE), fault)
+    wanted = similar.make_fingerprint(fault, words=TITLE)
     rows = similar.search_similar(client, "example/project", wanted).similar
     assert [row.number for row in rows] == [18878, 16828, 8992, 15903]
     assert rows[0].stars == "★★★"
@@ -66,22 +62,19 @@ def test_ranked_by_what_is_shared_with_why(hub: StandIn, client: GitHubClient, f
     assert rows[3].differs == ("code 507035",)
 
 
-def test_the_calls_are_bounded(hub: StandIn, client: GitHubClient, fault: Path) -> None:
-    wanted = similar.make_fingerprint(story_plan(title=TITLE), fault, model="M" * 300, mode="A_B repo:other/x OR")
+def test_the_calls_are_bounded(hub: StandIn, client: GitHubClient, fault: TriageResult) -> None:
+    wanted = similar.make_fingerprint(fault, words=f"{'M1' * 150} A_B repo:other/x OR")
     similar.search_similar(client, "example/project", wanted)
     searches = [each.query["q"] for each in hub.requests if each.path == "/search/issues"]
     assert len(searches) <= similar.SEARCHES
     assert all(each.count("repo:") == 1 for each in searches), "nothing in a log line becomes a qualifier"
 
 
-def test_without_logs_the_plan_says_what_it_knows() -> None:
-    wanted = similar.make_fingerprint(story_plan(title=TITLE), None)
+def test_without_logs_words_say_what_is_known() -> None:
+    wanted = similar.make_fingerprint(None, words=TITLE)
     assert (wanted.codes, wanted.model) == (("507011",), "GLM5Next")
 
 
-def test_nothing_to_search_by_is_told(tmp_path: Path) -> None:
+def test_nothing_to_search_by_is_told() -> None:
     with pytest.raises(PlanError, match="nothing to search by"):
-        similar.make_fingerprint(story_plan(title="A small backport"), None)
-    (tmp_path / "x.json").write_text("{")
-    with pytest.raises(PlanError, match="no first fault"):
-        similar.make_fingerprint(story_plan(), tmp_path / "x.json")
+        similar.make_fingerprint(None, words="A small backport")

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 
 import click
 
-from backproof.commands.options import FILE, FOLDER, json_option, kit_option, language_option
+from backproof.commands.options import FOLDER, json_option, kit_option, language_option
 from backproof.commands.output import actions_job, print_json, print_line, print_text, say
 from backproof.core.errors import ExitCode, PlanError
 
 if TYPE_CHECKING:
     from backproof.records.audit import AuditRecord
-    from backproof.upstream import publish, similar
+    from backproof.upstream import publish
     from backproof.upstream.audit import Subject
     from backproof.upstream.publish import MarkKind, Post
 
@@ -167,35 +167,3 @@ def _print_plan(post: Post) -> None:
         print_line(f"would mark {check.repo}@{check.sha[:12]}: POST {check.path}")
         print_json(check.build_body("the address of the comment"))
     print_line("nothing was posted; --publish posts it")
-
-
-@click.command("find")
-@click.argument("folder", metavar="RUN", type=FOLDER)
-@kit_option
-@click.option("--fault", type=FILE, help="What `backproof triage --json` wrote; by default triage/triage.json of RUN.")
-@click.option("--model", default="", help="The served model, where the plan's title does not name it.")
-@click.option("--mode", default="", help="The mode, for example of graph capture.")
-@json_option
-def find_command(*, folder: Path, kit: Path | None, fault: Path | None, model: str, mode: str, as_json: bool) -> None:
-    """Find the upstream's issues that look like the first fault of RUN, and say what they share."""
-    from backproof.records.triage import TriageResult
-    from backproof.stages import REGISTRY
-    from backproof.upstream import publish, similar
-    from backproof.upstream.connection import connect
-
-    the_plan = publish.load_publishable(folder, REGISTRY, kit).plan
-    default = folder / REGISTRY.path_of(TriageResult)
-    fault = fault or (default if default.is_file() else None)
-    wanted = similar.make_fingerprint(the_plan, fault, model=model, mode=mode)
-    found = similar.search_similar(connect(), the_plan.upstream.repo, wanted)
-    print_json(found) if as_json else _print_similar(found)
-
-
-def _print_similar(found: similar.SimilarIssues) -> None:
-    print_line("searched by " + "; ".join(f"{name} {value}" for name, value in found.fingerprint.items()))
-    for row in found.similar:
-        differs = f"; differs: {', '.join(row.differs)}" if row.differs else ""
-        print_line(f"#{row.number} {row.stars} ({row.kind}, {row.state}) {row.title}")
-        print_line(f"    shares {'; '.join(row.shared)}{differs}")
-    if not found.similar:
-        print_line("none that shares anything")

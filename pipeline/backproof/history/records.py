@@ -117,3 +117,25 @@ class CancellingRecord(Record):
     needed: tuple[str, ...] = Field(description="the smallest set that gives the same tree")
     cancelling: tuple[tuple[str, ...], ...] = Field(description="commits that together change nothing")
     sentence: ShownPath
+
+
+class FoundFix(Record):
+    """A commit of main that may be the fix of a failure."""
+
+    commit: str
+    subject: str
+    score: float = Field(description="the sum over the shared words: how much each tells, times how rare it is")
+    shared: tuple[ShownPath, ...] = Field(
+        description="the words that it shares with the failure, the most telling first"
+    )
+    outcome: PickOutcome | None = Field(default=None, description="of a pick to the release; null where none was tried")
+    affected: Literal["yes", "partly", "no", "unknown"] = "unknown"
+
+
+class FindRecord(Record):
+    """What a search in a repository's own history gave."""
+
+    release: str
+    candidates: int = Field(description="commits of main that the release does not have")
+    searched_by: tuple[ShownPath, ...]
+    fixes: tuple[FoundFix, ...]

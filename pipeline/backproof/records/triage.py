@@ -112,6 +112,15 @@ class Server(Record):
     hypotheses: tuple[Hypothesis, ...]
 
 
+class Clue(Record):
+    """A text that tells this failure from others."""
+
+    what: Literal["kind", "code", "kernel", "frame", "raised", "line", "word"] = Field(
+        description="word: a person gave it"
+    )
+    text: str
+
+
 class TriageResult(Record):
     """The first fault, the secondary errors, and what to do next."""
 
@@ -145,6 +154,7 @@ class TriageResult(Record):
     notes: tuple[str, ...]
     unread: tuple[str, ...] = Field(default=(), description="what was not read to its end, each with its reason")
     earliest_error: LoggedError | None = Field(default=None, description="of an outcome `errors`")
+    clues: tuple[Clue, ...] = Field(default=(), description="what a search for the fix has its words from")
     files: int
     bytes: int
 

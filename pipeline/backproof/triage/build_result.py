@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from backproof.core.plural import format_count
 from backproof.records.triage import FirstFault, TriageResult
-from backproof.triage import codes, correlate, result_tables, roles, timestamps
+from backproof.triage import clues, codes, correlate, result_tables, roles, timestamps
 from backproof.triage.conclude import COLLECT, draw_conclusion
 from backproof.triage.events import get_time_key
 from backproof.triage.line_index import LineIndex
@@ -40,6 +40,7 @@ class ResultBuilder:
         self.fault = choice.fault
         self.parts = [record.event for record in self.records if record.role in {"first-fault", "detail"}]
         self.secondary = [record.event for record in self.records if record.role == "secondary"]
+        self.unknown = [record.event for record in self.records if record.role == "unknown"]
 
     def build_result(self, server: Server | None, files: LogFiles) -> TriageResult:
         ending = draw_conclusion(files, self.world, self.choice, self.book, self.index.locate_event)
@@ -73,6 +74,9 @@ class ResultBuilder:
             notes=(*files.unread, *files.notes, *self.world.notes),
             unread=tuple(files.unread),
             earliest_error=ending.error,
+            clues=clues.collect_clues(
+                (*self.parts, *self.unknown, *self.secondary), self.world.marks, self.book, kind or None
+            ),
             files=len(self.sources),
             bytes=self.index.size,
         )

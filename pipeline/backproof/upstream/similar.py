@@ -13,15 +13,11 @@ from typing import TYPE_CHECKING, Literal
 from backproof.adapters.github import issues
 from backproof.core.errors import PlanError
 from backproof.core.model import Record
-from backproof.records.triage import TriageResult
-from backproof.rundir.ledger import read_written
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from backproof.adapters.github import GitHubClient
     from backproof.adapters.github.issues import Issue
-    from backproof.kit.plan import Plan
+    from backproof.records.triage import TriageResult
 
 SEARCHES = 6
 _ROWS = 20
@@ -67,37 +63,35 @@ class SimilarIssue(Record):
 
 
 class SimilarIssues(Record):
-    """The answer of a search for programs: what was searched by, and what shares most, best first."""
+    """What a search on GitHub gave: what was searched by, and what shares most, best first."""
 
-    schema_version: Literal[1] = 1
     fingerprint: dict[str, str]
     similar: tuple[SimilarIssue, ...]
 
 
-def make_fingerprint(plan: Plan, fault: Path | None, *, model: str = "", mode: str = "") -> Fingerprint:
-    """Make the fingerprint from the first fault of a run, and fill the gaps from the plan.
+def make_fingerprint(triaged: TriageResult | None, *, words: str = "") -> Fingerprint:
+    """Make the fingerprint from the first fault of logs, and fill the gaps from what a person says.
+
+    Args:
+        words: for example the title of a run, the model and the mode.
 
     Raises:
-        PlanError: the file is not an answer of `backproof triage --json`, or nothing is known at all.
+        PlanError: nothing is known at all.
     """
-    triaged = (
-        read_written(fault, TriageResult, what="first fault", command="backproof triage --json") if fault else None
-    )
     first = triaged.first_fault if triaged else None
-    words = " ".join((plan.title, *plan.baseline.arguments, *plan.baseline.environment.values()))
     codes = [triaged.code or "", *(code.code for code in (*triaged.chain, *triaged.codes))] if triaged else []
     result = Fingerprint(
-        kind=first.kind if first else (plan.triage.kind if plan.triage else ""),
+        kind=first.kind if first else "",
         kernel=(triaged.kernel or "") if triaged else "",
         codes=tuple(dict.fromkeys(filter(None, codes)))[:4] or tuple(dict.fromkeys(_CODE.findall(words)))[:4],
-        model=model or next(iter(_MODEL.findall(plan.title)), ""),
-        modes=(mode,) if mode else tuple(dict.fromkeys(_MODE.findall(f"{words} {first.text if first else ''}")))[:2],
+        model=next(iter(_MODEL.findall(words)), ""),
+        modes=tuple(dict.fromkeys(_MODE.findall(f"{words} {first.text if first else ''}")))[:2],
     )
     if not (result.kind or result.kernel or result.codes):
         raise PlanError(
-            f"{plan.id}: there is nothing to search by",
-            why="no first fault was found in the run, and the plan names no code and no [triage] kind",
-            next_step="run `backproof triage --json` on the logs and name its file with --fault",
+            "there is nothing to search by",
+            why="no first fault was found, and the words name no code",
+            next_step="give the logs of the failure, or its code with --words",
         )
     return result
 
