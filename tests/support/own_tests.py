@@ -47,8 +47,14 @@ NEW_TEST = """
 def test_no_price_is_below_nothing():
     assert price(-1) == 0
 """
+PROJECT = """[project]
+name = "shop"
+[tool.pytest.ini_options]
+addopts = "--strict-markers"
+markers = ["slow"]
+"""
 FILES: dict[str, str | bytes | None] = {
-    "pyproject.toml": '[project]\nname = "shop"\n[tool.pytest.ini_options]\naddopts = "--strict-markers"\nmarkers = ["slow"]\n',
+    "pyproject.toml": PROJECT,
     "src/shop/__init__.py": "",
     "src/shop/price.py": PRICE,
     "tests/test_price.py": TESTS,
@@ -71,7 +77,7 @@ def prove(repository: Repository, folder: Path, *commits: str, onto: str = "", *
     environment = make_environment(folder / "environment", **facts)
     store = Store.create(ledger.store, Source.open(str(repository.folder)))
     lanes = Lanes(recipe=environment.recipe)
-    landed = read_landed(store, commits[0], lanes) if not onto else None
+    landed = read_landed(store, commits, lanes) if not onto else None
     return prove_subject(
         Proving(
             what=" ".join(commits),

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from backproof.adapters.git import Source, Store
 from backproof.core.errors import PlanError
-from backproof.history.branches import find_main
 from backproof.proving.lanes import Lanes
 from backproof.proving.prove import Proving, prove_subject
+from backproof.proving.resolve import find_original, read_pull_number, resolve_commits
 from backproof.proving.subject import pick_commits, read_landed
 from backproof.recipes.cache import prepare_environment
 from backproof.recipes.release import read_release
@@ -22,8 +21,6 @@ if TYPE_CHECKING:
     from backproof.proving.subject import LaidOut
     from backproof.records.proving import ProofRecord
     from backproof.rundir.context import Say
-
-_PULL = re.compile(r"(?:[\w.-]+/[\w.-]+)?#(\d{1,9})", re.ASCII)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -45,12 +42,11 @@ def prove_backport(request: ProveRequest, say: Say) -> ProofRecord:
         NeedsReview: the fix does not land.
         HostError: the environment cannot be made.
     """
-    pull = next((int(match[1]) for name in request.what if (match := _PULL.fullmatch(name))), None)
-    source = Source.open(request.repo, pull=pull)
+    source = Source.open(request.repo, pull=read_pull_number(request.what))
     ledger = Ledger(request.out)
     with ledger.hold_lock():
         store = Store.create(ledger.store, source)
-        commits = _resolve_commits(store, source, request, pull)
+        commits = resolve_commits(store, source, request.what, request.branch if request.landed else None)
         base = _find_base(store, source, request, commits)
         release = read_release(store, source, request.branch, base)
         environment = prepare_environment(release, say)
@@ -58,7 +54,7 @@ def prove_backport(request: ProveRequest, say: Say) -> ProofRecord:
         proving = Proving(
             what=" ".join(request.what),
             store=store,
-            subject=_read_subject(store, request, commits, base, lanes),
+            subject=_read_subject(store, source, request, commits, lanes),
             lanes=lanes,
             environment=environment,
             ledger=ledger,
@@ -68,58 +64,20 @@ def prove_backport(request: ProveRequest, say: Say) -> ProofRecord:
         return prove_subject(proving)
 
 
-def _resolve_commits(store: Store, source: Source, request: ProveRequest, pull: int | None) -> tuple[str, ...]:
-    """Return the commits that are meant, oldest first."""
-    commits: list[str] = []
-    for name in request.what:
-        before, dots, after = name.partition("..")
-        if dots:
-            commits += store.list_commits(_require_commit(store, before), _require_commit(store, after.lstrip(".")))
-        elif pull and _PULL.fullmatch(name):
-            commits += _list_pull(store, source, request, pull)
-        else:
-            commits.append(_require_commit(store, name))
-    if not commits:
-        raise PlanError(
-            f"{' '.join(request.what)}: no commit", why="the range is empty", next_step="name a commit, or a range A..B"
-        )
-    return tuple(commits)
-
-
-def _require_commit(store: Store, name: str) -> str:
-    if sha := store.resolve_commit(name):
-        return sha
-    raise PlanError(
-        f"{name}: there is no such commit",
-        why="the repository does not have it, or the short name is ambiguous",
-        next_step="fetch it there, or name it in full",
-    )
-
-
-def _list_pull(store: Store, source: Source, request: ProveRequest, pull: int) -> tuple[str, ...]:
-    head = source.find_pull_head(pull)
-    if head is None:
-        raise PlanError(
-            f"#{pull}: the repository has no refs/pull/{pull}/head",
-            why="it was not fetched",
-            next_step=f"git fetch origin refs/pull/{pull}/head:refs/pull/{pull}/head, or name commits",
-        )
-    return store.list_commits(request.branch if request.landed else find_main(source, None), head)
-
-
 def _find_base(store: Store, source: Source, request: ProveRequest, commits: tuple[str, ...]) -> str:
     """Return the release without the fix: the tip of the branch, or the parent of what landed."""
     if not request.landed:
         return source.resolve_branch(request.branch)
     parents = store.objects.read_commit(commits[0]).parents
-    if len(commits) != 1 or not parents:
-        raise PlanError(
-            "--landed is for one commit",
-            why=f"{len(commits)} commits are named, and each has a release of its own before it",
-            next_step="name the commit on the branch, or leave --landed out",
-        )
+    if not parents:
+        raise PlanError(f"{commits[0][:12]} has no parent", why="it is the first commit", next_step="name a later one")
     return parents[0]
 
 
-def _read_subject(store: Store, request: ProveRequest, commits: tuple[str, ...], base: str, lanes: Lanes) -> LaidOut:
-    return read_landed(store, commits[0], lanes) if request.landed else pick_commits(store, commits, base, lanes)
+def _read_subject(
+    store: Store, source: Source, request: ProveRequest, commits: tuple[str, ...], lanes: Lanes
+) -> LaidOut:
+    if not request.landed:
+        return pick_commits(store, commits, source.resolve_branch(request.branch), lanes)
+    original = find_original(store, source, commits[0]) if len(commits) == 1 else None
+    return read_landed(store, commits, lanes, original=original)

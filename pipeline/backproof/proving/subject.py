@@ -46,14 +46,29 @@ class Sides:
     laid: Mapping[str, Entry | None]
 
 
-def read_landed(store: Store, sha: str, lanes: Lanes) -> LaidOut:
-    """Return the backport that a commit of the branch is: its parent is the release without it."""
+def read_landed(store: Store, shas: Sequence[str], lanes: Lanes, *, original: str | None = None) -> LaidOut:
+    """Return the backport that commits of the branch are: the parent of the first is the release without it.
+
+    Files of tests that the `original` has and the backport left out are laid over both arms, too.
+    """
     with Picker(store, mainline=1) as picker:
-        change = picker.read_change(sha)
-        changes = picker.diff_trees(change.before, change.after)
-        laid = {path: after for path, (_, after) in changes.items() if lanes.is_test(path)}
-        arms = Sides(release=change.before, after=change.after, laid=laid)
-        return _make_subject(picker, lanes, (sha,), arms, landed=True)
+        before = picker.read_change(shas[0]).before
+        after = picker.read_tree(shas[-1])
+        changes = picker.diff_trees(before, after)
+        laid = {path: entry for path, (_, entry) in changes.items() if lanes.is_test(path)}
+        if original:
+            dropped = _lay_tests(picker, (original,), before, lanes)
+            laid |= {
+                path: entry
+                for path, entry in dropped.items()
+                if path not in laid and _is_file_of_tests(picker, lanes, path, entry)
+            }
+        arms = Sides(release=before, after=after, laid=laid)
+        return _make_subject(picker, lanes, tuple(shas), arms, landed=True)
+
+
+def _is_file_of_tests(picker: Picker, lanes: Lanes, path: str, entry: Entry | None) -> bool:
+    return entry is not None and lanes.has_tests(path, picker.objects.read_object(entry.oid, "blob"))
 
 
 def pick_commits(store: Store, shas: Sequence[str], onto: str, lanes: Lanes) -> LaidOut:

@@ -87,14 +87,14 @@ def render_page(loaded: LoadedRun, plan: Plan) -> str:
 
 def render_matrix(matrix: Merged) -> str:
     """Render several runs beside each other, in Markdown."""
-    environment = make_markdown_environment(_mask_with(redact_for_public))
+    environment = make_markdown_environment(mask_with(redact_for_public))
     text = environment.get_template("merged.md.j2").render(merged=matrix, headline=HEADLINES[matrix.outcome])
     return fit_sections(_split_sections(text), COMMENT_LIMIT)
 
 
 def render_triage_page(result: TriageResult) -> str:
     """Render the result of a triage as one HTML file: the first fault, the timeline, the lines."""
-    environment = make_html_environment(_mask_with(redact))
+    environment = make_html_environment(mask_with(redact))
     headline, tone = TRIAGE_HEADLINES[result.outcome]
     return environment.get_template("triage.html.j2").render(
         result=result, chart=Timeline.of(result), headline=headline, tone=tone, version=__version__
@@ -170,7 +170,7 @@ def hide_controls_only(value: Any) -> str:
     return strip_controls(str(value)[:_LONGEST])
 
 
-def _mask_with(redactor: Callable[..., str], **options: Any) -> Mask:
+def mask_with(redactor: Callable[..., str], **options: Any) -> Mask:
     """Take invisible characters out, then what is not for others: before escaping could hide any of it."""
     env = {f"TOKEN_{index}": value for index, value in enumerate(find_secrets())}
     return lambda value: redactor(hide_controls_only(value), env=env, **options)
@@ -178,7 +178,7 @@ def _mask_with(redactor: Callable[..., str], **options: Any) -> Mask:
 
 def _make_mask(loaded: LoadedRun) -> Mask:
     """Mask the paths and names of this machine, too."""
-    mask, paths = _mask_with(redact_for_public, names=list_host_names(loaded)), list_local_paths(loaded)
+    mask, paths = mask_with(redact_for_public, names=list_host_names(loaded)), list_local_paths(loaded)
     return lambda value: mask(_replace_paths(hide_controls_only(value), paths))
 
 

@@ -116,3 +116,10 @@ def render_range_diff(store: Store, original: str, landed: str) -> str:
     # The default of 60 takes a small edited commit for two unrelated ones.
     done = store.run_git("range-diff", "--creation-factor=100", "--no-notes", "--no-color", original, landed)
     return checked(done, "the commits cannot be compared").stdout.decode("utf-8", "replace")
+
+
+def find_merged_pull(store: Store, rev: str, pull: int) -> str | None:
+    """Return the commit by which a pull request came into a branch, squashed or merged, the newest; None where none did."""
+    pattern = rf"\(#{pull}\)$|^Merge pull request #{pull} "
+    done = store.run_git("log", "-1", "--format=%H", "--extended-regexp", f"--grep={pattern}", rev)
+    return done.text.strip() or None if done.code == 0 else None

@@ -44,3 +44,12 @@ def print_proof(record: ProofRecord) -> None:
         print_line(f"  not run: {path}: {why}")
     if record.next_step:
         print_line(f"next: {record.next_step}")
+
+
+def print_table(proofs: Sequence[ProofRecord]) -> None:
+    """Print one line a backport."""
+    for record in proofs:
+        by = f" ({record.red})" if record.red else ""
+        print_line(f"{record.what[:12]:12}  {record.outcome}{by}  {record.title[:80]}")
+        if record.reason:
+            print_line(f"{'':12}  {record.reason[:200]}")
