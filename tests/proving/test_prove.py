@@ -45,7 +45,7 @@ def test_a_test_that_fails_without_the_fix_and_reaches_it_is_a_proof(shop: Repos
     ]
     assert record.arms[0].loaded != record.arms[1].loaded
     assert {item.path for item in record.evidence} == {
-        f"tests/{arm}-{number}-0.events.jsonl" for arm in ("base", "fixed") for number in (1, 2)
+        f"tests/{arm}{turn}.events.jsonl" for arm in ("base", "fixed") for turn in ("", "-1-0", "-2-0")
     }
     assert (record.reason, record.next_step) == ("", "")
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from backproof.core.model import Arm
 from backproof.devices.check_result import TestResult
-from backproof.upstream_tests.worker import SourceTree, TestJob, run_tests
+from backproof.upstream_tests.turns import collect_tests
+from backproof.upstream_tests.worker import SourceTree, TestJob
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -17,6 +19,7 @@ if TYPE_CHECKING:
     from backproof.proving.trees import ArmTree
     from backproof.recipes.cache import Environment
     from backproof.records.upstream_tests import OwnTest
+    from backproof.upstream_tests.turns import CollectedTests
     from backproof.upstream_tests.worker import TestLog
 
 _CRASHES: Final = 5
@@ -56,12 +59,14 @@ class ArmRun:
 def run_rounds(bench: Bench) -> dict[Arm, list[ArmRun]]:
     """Run base and fixed in turn, twice each. Tests that changed between the arms are traced in the second round."""
     runs: dict[Arm, list[ArmRun]] = {Arm.BASE: [], Arm.FIXED: []}
-    for number in range(_TWICE):
-        traced = _list_changed(runs) if number else ()
-        for arm, earlier in runs.items():
-            run = run_arm(bench, arm, f"{arm}-{number + 1}", traced)
-            earlier.append(run)
-            bench.say(f"    {arm}, run {number + 1}: {_describe(run)}")
+    with ExitStack() as stack:
+        collected = {arm: stack.enter_context(collect_tests(_make_job(bench, arm), arm.value)) for arm in runs}
+        for number in range(_TWICE):
+            traced = _list_changed(runs) if number else ()
+            for arm, earlier in runs.items():
+                run = run_arm(collected[arm], arm, f"{arm}-{number + 1}", traced)
+                earlier.append(run)
+                bench.say(f"    {arm}, run {number + 1}: {_describe(run)}")
     return runs
 
 
@@ -77,13 +82,12 @@ def _describe(run: ArmRun) -> str:
     return (counts or "no test ran") + (f"; {run.lost}" if run.lost else "")
 
 
-def run_arm(bench: Bench, arm: Arm, name: str, traced: Sequence[str]) -> ArmRun:
+def run_arm(collected: CollectedTests, arm: Arm, name: str, traced: Sequence[str]) -> ArmRun:
     """Run all files in one process; a test that takes it down is left out, and another process goes on behind it."""
     run = ArmRun(arm=arm)
     for attempt in range(_CRASHES):
-        job = _make_job(bench, arm, tuple(run.tests), traced)
-        log = run_tests(job, f"{name}-{attempt}")
-        _add_log(run, log, job)
+        log = collected.run_turn(f"{name}-{attempt}", deselect=tuple(run.tests), traced=traced)
+        _add_log(run, log, collected.job)
         if not log.died:
             return run
         if log.died_in is None:
@@ -95,7 +99,7 @@ def run_arm(bench: Bench, arm: Arm, name: str, traced: Sequence[str]) -> ArmRun:
     return run
 
 
-def _make_job(bench: Bench, arm: Arm, deselect: tuple[str, ...], traced: Sequence[str]) -> TestJob:
+def _make_job(bench: Bench, arm: Arm) -> TestJob:
     tree, recipe = bench.trees[arm], bench.environment.recipe
     return TestJob(
         python=bench.environment.python,
@@ -106,14 +110,12 @@ def _make_job(bench: Bench, arm: Arm, deselect: tuple[str, ...], traced: Sequenc
         carried=bench.carried,
         files=tuple(tree.hashes),
         select=bench.files,
-        deselect=deselect,
         timeout=recipe.timeout,
         tree=SourceTree(
             path=tree.path,
             packages=tree.packages,
             options=("--continue-on-collection-errors", "-o", f"cache_dir={bench.work / 'cache'}", *recipe.options),
             lines=tree.lines,
-            traced=tuple(traced),
             tolerant=arm is Arm.BASE,
         ),
     )

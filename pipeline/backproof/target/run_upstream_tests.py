@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 from backproof_target.changed_lines import LineTrace  # the script's own folder is taken off the path later
 from backproof_target.missing import Meetings, add_missing
 from backproof_target.raised import describe_raised
+from backproof_target.turns import fork_turns
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -44,6 +45,22 @@ class Events:
         self.traced = set(request.get("traced", []))
         self.trace = LineTrace(request.get("lines", {}))
         self.meetings = Meetings()
+        self.path: list[str] = request.get("path", [])
+        self.turns = Path(request["turns"]) if request.get("turns") else None
+
+    def pytest_runtestloop(self, session: Any) -> bool | None:
+        """Where turns are asked for, only processes forked from this one run tests: True tells pytest that all is done."""
+        if self.turns is None:
+            return None
+
+        def begin(turn: dict[str, Any]) -> None:
+            os.close(self.handle)
+            self.handle = os.open(turn["events"], os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
+            self.traced = set(turn["traced"])
+            left_out = set(turn["deselect"])
+            session.items[:] = [item for item in session.items if item.nodeid not in left_out]
+
+        return None if fork_turns(self.turns, begin) else True
 
     def put(self, **facts: Any) -> None:
         os.write(self.handle, f"{json.dumps({'nonce': self.nonce, **facts})}\n".encode())
@@ -91,10 +108,16 @@ class Events:
         """Put down the modules of the arm's packages that came from elsewhere."""
         for name, module in list(sys.modules.items()):
             file = getattr(module, "__file__", None)
-            # A module under a second name, as `six.moves` has them, is no copy of the package.
-            own = name.partition(".")[0] in self.packages and getattr(module, "__name__", "") == name
-            if own and file and not str(file).startswith(f"{self.root}{os.sep}"):
+            if file and self.is_ours(name) and not str(file).startswith(f"{self.root}{os.sep}"):
                 self.put(event="foreign", module=name, file=str(file))
+
+    def is_ours(self, name: str) -> bool:
+        """Tell whether the arm's tree has a module; names that its code gives to other files are not asked for."""
+        if name.partition(".")[0] not in self.packages:
+            return False
+        stem = name.replace(".", "/")
+        forms = (f"{stem}.py", f"{stem}/__init__.py")
+        return any(Path(folder, form).is_file() for folder in self.path for form in forms)
 
     def loaded(self) -> None:
         """Files of the patch that this process has loaded, with what is in them: it must be the arm's."""
@@ -160,9 +183,10 @@ def build_options(request: dict[str, Any]) -> list[str]:
 
 
 def run_tests(arguments: list[str]) -> int:
-    sys.dont_write_bytecode = True
     die_with_caller()
     request = json.loads(Path(arguments[0]).read_text(encoding="utf-8"))
+    # An installed target stays as it is; a source tree and its environment are ours.
+    sys.dont_write_bytecode = "path" not in request
     set_path(request)
     import pytest
 

@@ -26,7 +26,7 @@ _DONE: Final = frozenset({0, 1, 5})
 class SourceTree:
     """The source tree of one arm: folders for the path, the packages that must come from there, options of pytest.
 
-    `traced` are the tests for which it is written down which of `lines`, by absolute file, they execute. `tolerant` lets
+    Of tests that are traced it is written down which of `lines`, by absolute file, they execute. `tolerant` lets
     test modules be collected although names that they import are missing in these packages.
     """
 
@@ -34,8 +34,9 @@ class SourceTree:
     packages: Sequence[str]
     options: Sequence[str] = ()
     lines: Mapping[str, Sequence[int]] = field(default_factory=dict)
-    traced: Sequence[str] = ()
     tolerant: bool = False
+    turns: str = ""
+    """A folder, where the process is to fork one for each turn (see turns.py); empty: it runs the tests itself."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -87,8 +88,17 @@ class TestLog:
 
 def run_tests(job: TestJob, name: str) -> TestLog:
     """Run the tests of a job in a process of its own (started afresh, never forked: a device would not survive it)."""
-    job.work.mkdir(parents=True, exist_ok=True)
     nonce = secrets.token_hex(8)
+    argv, env = prepare_process(job, name, nonce)
+    done = proc.run_process(argv, cwd=job.root, env=env, timeout=job.timeout, tee=job.work / f"{name}.log")
+    log = TestLog(code=done.code, command=done.command, output=(done.error_text or done.text).strip()[-1500:])
+    replay_events(job.work / f"{name}.events.jsonl", nonce, log)
+    return log
+
+
+def prepare_process(job: TestJob, name: str, nonce: str) -> tuple[list[str], dict[str, str]]:
+    """Write the request of a process; return its command and its environment."""
+    job.work.mkdir(parents=True, exist_ok=True)
     events, request = (job.work / f"{name}.{kind}" for kind in ("events.jsonl", "request.json"))
     events.unlink(missing_ok=True)
     content = {
@@ -104,16 +114,13 @@ def run_tests(job: TestJob, name: str) -> TestLog:
     request.write_text(json.dumps(content, indent=1), encoding="utf-8")
     script = Path(str(resources.files("backproof"))) / "target" / "run_upstream_tests.py"
     argv = [str(job.python), str(script), str(request)]
-    fixed = {"VLLM_WORKER_MULTIPROC_METHOD": "spawn", "PYTHONDONTWRITEBYTECODE": "1"}
-    added = {**job.env, **fixed}
-    env = proc.build_environment(added) if job.base is None else {**job.base, **added}
-    done = proc.run_process(argv, cwd=job.root, env=env, timeout=job.timeout, tee=job.work / f"{name}.log")
-    log = TestLog(code=done.code, command=done.command, output=(done.error_text or done.text).strip()[-1500:])
-    _replay_events(events, nonce, log)
-    return log
+    added = {**job.env, "VLLM_WORKER_MULTIPROC_METHOD": "spawn"}
+    if job.base is None:
+        return argv, proc.build_environment({**added, "PYTHONDONTWRITEBYTECODE": "1"})
+    return argv, {**job.base, **added}
 
 
-def _replay_events(events: Path, nonce: str, log: TestLog) -> None:
+def replay_events(events: Path, nonce: str, log: TestLog) -> None:
     """Apply all events. A line that was cut by the end of the process is the last one, and is left out."""
     for line in _read_lines(events):
         try:
