@@ -54,16 +54,26 @@ class Target:
         env = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "PYTEST"))}
         env["PYTHONDONTWRITEBYTECODE"] = "1"
         env["PYTHONPATH"] = os.pathsep.join(map(str, self.path))
-        command = [str(self.python), str(RUN_CHECK), str(work / "request.json")]
-        done = subprocess.run(command, cwd=work, env=env, capture_output=True, text=True, timeout=300, check=False)
-        result = json.loads((work / "result.json").read_text(encoding="utf-8"))
+        with (work / "result.jsonl").open("w+b") as answer:
+            handle = answer.fileno()
+            command = [str(self.python), str(RUN_CHECK), str(work / "request.json"), str(handle)]
+            done = subprocess.run(
+                command,
+                cwd=work,
+                env=env,
+                pass_fds=[handle],
+                capture_output=True,
+                text=True,
+                timeout=300,
+                check=False,
+            )
+            result = json.loads((work / "result.jsonl").read_text(encoding="utf-8").splitlines()[-1])
         return Answer(result=result, exit_code=done.returncode, stdout=done.stdout, stderr=done.stderr)
 
     def _request(self, check: Path, work: Path) -> dict[str, Any]:
         return {
-            "schema": 3,
+            "schema": 4,
             "nonce": "a-nonce",
-            "arm": "base",
             "device": "emulator",
             "session": "emulated",
             "check": {"id": "scenes", "file": str(check), "select": None},
@@ -74,7 +84,6 @@ class Target:
             "stop": False,
             "carried": _carried(),
             "work": str(work),
-            "result": str(work / "result.json"),
         }
 
 

@@ -10,18 +10,22 @@ import subprocess
 import tempfile
 import threading
 from dataclasses import dataclass
+from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
 from backproof.core.errors import HostError
-from backproof.core.redaction import redact
+from backproof.core.redaction import redact, redact_written
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from pathlib import Path
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from backproof.adapters.answers import AnswerPipes
 
 KEEP_BYTES = 4 * 1024 * 1024
 """Bytes of each stream that are kept in memory; `tee` keeps all of it on disk."""
 
+_BLOCK = 1 << 20
+_KEY_LINES = 200
 NOT_FOUND = 127
 TIMED_OUT = 124
 
@@ -60,12 +64,6 @@ def format_command(argv: Sequence[str]) -> str:
     return redact(shlex.join(argv))
 
 
-def build_environment(extra: Mapping[str, str | None] | None = None) -> dict[str, str]:
-    """Return a new environment: that of this process plus `extra`, where a None value removes the name."""
-    merged: dict[str, str | None] = {**os.environ, **(extra or {})}
-    return {name: value for name, value in merged.items() if value is not None}
-
-
 def run_process(
     argv: Sequence[str],
     *,
@@ -75,6 +73,7 @@ def run_process(
     timeout: float = 600,
     tee: Path | None = None,
     keep: int = KEEP_BYTES,
+    answers: AnswerPipes | None = None,
 ) -> Completed:
     """Run a command to its end; a missing program is a result with code 127.
 
@@ -84,13 +83,16 @@ def run_process(
         env: its whole environment; that of this process when None.
         stdin: its input.
         timeout: seconds; past it the whole process group is killed and the code is 124.
-        tee: a file that receives both streams whole (what the command printed is evidence).
+        tee: a file that receives both streams whole (what the command printed is evidence), without secrets.
+        answers: pipes that it writes to, read until it ends.
         keep: bytes of each stream that are kept; a caller that parses a whole listing asks for more.
     """
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err, tempfile.TemporaryFile() as source:
         source.write(stdin)
         source.seek(0)
-        code = _wait_for_process(argv, cwd=cwd, env=env, streams=(source, out, err), timeout=timeout)
+        process = _start_or_none(argv, cwd=cwd, env=env, streams=(source, out, err), answers=answers)
+        with answers.read_during() if answers else contextlib.nullcontext():
+            code = _wait_for_process(process, err, timeout) if process else NOT_FOUND
         if tee is not None:
             _copy_streams(tee, out, err)
         stdout, stderr = _read_tail(out, keep), _read_tail(err, KEEP_BYTES)
@@ -103,29 +105,34 @@ def start_session(
     streams: tuple[IO[bytes] | int, IO[bytes] | int, IO[bytes] | int],
     cwd: Path | None = None,
     env: Mapping[str, str] | None = None,
+    handles: Sequence[int] = (),
 ) -> subprocess.Popen[bytes]:
-    """Start a process with these streams for input, output and errors.
+    """Start a process with these streams for input, output and errors; `handles` are open in it, too.
 
     It has a session of its own: one signal reaches the workers that the command started, too.
     """
     source, out, err = streams
-    return subprocess.Popen(argv, cwd=cwd, env=env, stdin=source, stdout=out, stderr=err, start_new_session=True)
+    return subprocess.Popen(
+        argv, cwd=cwd, env=env, stdin=source, stdout=out, stderr=err, start_new_session=True, pass_fds=handles
+    )
 
 
-def _wait_for_process(
+def _start_or_none(
     argv: Sequence[str],
     *,
     cwd: Path | None,
     env: Mapping[str, str] | None,
     streams: tuple[IO[bytes], IO[bytes], IO[bytes]],
-    timeout: float,
-) -> int:
-    err = streams[2]
+    answers: AnswerPipes | None,
+) -> subprocess.Popen[bytes] | None:
     try:
-        process = start_session(argv, cwd=cwd, env=env, streams=streams)
+        return start_session(argv, cwd=cwd, env=env, streams=streams, handles=answers.handles if answers else ())
     except (FileNotFoundError, NotADirectoryError, PermissionError) as error:
-        err.write(f"{argv[0]}: {error.strerror}".encode())
-        return NOT_FOUND
+        streams[2].write(f"{argv[0]}: {error.strerror}".encode())
+        return None
+
+
+def _wait_for_process(process: subprocess.Popen[bytes], err: IO[bytes], timeout: float) -> int:
     # Not `wait(timeout)`: it sleeps up to 50 ms between looks, which is ten times what most git commands take.
     expired = threading.Event()
     timer = threading.Timer(timeout, _kill_expired, (process, expired))
@@ -171,5 +178,31 @@ def _copy_streams(path: Path, *streams: IO[bytes]) -> None:
     with path.open("wb") as target:
         for stream in streams:
             stream.seek(0)
-            while block := stream.read(1 << 20):
-                target.write(block)
+            while block := _read_lines(stream):
+                target.write(
+                    redact_written(block.decode("utf-8", "surrogateescape")).encode("utf-8", "surrogateescape")
+                )
+
+
+@contextlib.contextmanager
+def open_room() -> Iterator[Path]:
+    """Make a folder for a process of the target, whose name tells neither the run nor the arm."""
+    with tempfile.TemporaryDirectory(prefix="check-", ignore_cleanup_errors=True) as room:
+        yield Path(room)
+
+
+def copy_redacted(path: Path, source: Path) -> None:
+    """Write what a process left in a file where it stays: without secrets."""
+    if source.is_file():
+        with source.open("rb") as stream:
+            _copy_streams(path, stream)
+
+
+def _read_lines(stream: IO[bytes]) -> bytes:
+    """Read a block that ends with a line, and not inside a private key."""
+    block = stream.read(_BLOCK) + stream.readline(_BLOCK)
+    for _ in range(_KEY_LINES):
+        if block.rfind(b"-----BEGIN ") <= block.rfind(b"-----END "):
+            break
+        block += stream.readline(_BLOCK)
+    return block

@@ -12,6 +12,7 @@ from filelock import FileLock
 from platformdirs import user_cache_path
 
 from backproof.adapters import proc
+from backproof.adapters.environment import build_environment, select_environment
 from backproof.adapters.git import RepositoryBuilder
 from backproof.app import execution
 from backproof.core.errors import HostError, PlanError
@@ -165,8 +166,9 @@ def _run_pip(python: Path, *args: str, env: dict[str, str] | None = None) -> Non
 
 def _run_step(argv: list[str], what: str, next_step: str, env: dict[str, str] | None = None) -> None:
     # What the caller's own environment puts on Python's path must not reach the target's.
-    extra: dict[str, str | None] = {**(env or {}), "PYTHONPATH": None, "PYTHONHOME": None}
-    proc.run_process(argv, env=proc.build_environment(extra), timeout=1800).require_success(what, next_step=next_step)
+    ways = select_environment(("PIP_*", "*_proxy", "*_PROXY"))
+    extra: dict[str, str | None] = {**ways, **(env or {}), "PYTHONPATH": None, "PYTHONHOME": None}
+    proc.run_process(argv, env=build_environment(extra), timeout=1800).require_success(what, next_step=next_step)
 
 
 def make_repository(the_plan: Plan, target: Target, kit: Path, say: Say) -> Path:

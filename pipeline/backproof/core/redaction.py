@@ -5,6 +5,7 @@ In doubt it masks.
 
 from __future__ import annotations
 
+import functools
 import getpass
 import ipaddress
 import os
@@ -13,62 +14,108 @@ import socket
 from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+from backproof.core import detector
+from backproof.core.secret_shapes import mask_shapes
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
 MASK = "***"
 _SECRET_NAME = re.compile(r"(?i)(token|secret|passw|api_?key|access_?key|private_?key|credential|auth(?!or))")
-# GitHub's own prefixes: https://github.blog/2021-04-05-behind-githubs-new-authentication-token-formats/
-_TOKEN = re.compile(
-    r"\b(?:gh[pousr]_[A-Za-z0-9]{20,255}|github_pat_[A-Za-z0-9_]{20,255}|hf_[A-Za-z0-9]{20,}|AKIA[0-9A-Z]{16})\b"
-    # GitHub's stateless tokens carry a JWT behind the prefix, and an App signs with one.
-    r"|\b(?:gh[pousr]_[\w-]{0,40})?eyJ[\w-]{10,2000}\.[\w-]{10,4000}\.[\w-]{10,1000}"
-    r"|-----BEGIN [A-Z ]{0,30}PRIVATE KEY-----[^-]{0,8000}(?:-----END [A-Z ]{0,30}PRIVATE KEY-----)?"
-)
-# All parts are bounded: without that, a long word would be tried from each of its letters.
-_URL_USER = re.compile(
-    r"(?P<scheme>(?<![a-z0-9+.-])[a-z][a-z0-9+.-]{0,20}://)[^/\s:@]{1,500}(?::[^/\s@]{0,2000})?@", re.IGNORECASE
-)
-_BEARER = re.compile(r"(?i)\b(bearer|basic|token)\s+[A-Za-z0-9+/._~-]{16,}=*")
+_SECRET_KEY = re.compile(r"(?i)(?:^|_|-)(?:token|secret|password|passwd|api_?key|private_?key|credentials?)$")
 _SHORTEST = 6
 """A secret shorter than this would mask ordinary words all over the text."""
+
+
+def names_secret(name: str) -> bool:
+    """Return whether a variable or a key of this name holds a secret."""
+    return _SECRET_NAME.search(name) is not None
 
 
 def find_secrets(env: Mapping[str, str] | None = None) -> tuple[str, ...]:
     """Return the values of environment variables with a secret's name, longest first."""
     source = os.environ if env is None else env
-    values = {value for name, value in source.items() if _SECRET_NAME.search(name) and len(value) >= _SHORTEST}
+    values = {value for name, value in source.items() if names_secret(name) and len(value) >= _SHORTEST}
     return tuple(sorted(values, key=len, reverse=True))
 
 
 def redact(text: str, *, env: Mapping[str, str] | None = None) -> str:
-    """Return the text with known secret values, token shapes and user parts of URLs masked."""
-    for value in find_secrets(env):
+    """Return the text with known secret values and what has the shape of a secret masked."""
+    return _mask_values(text, find_secrets(env))
+
+
+def _mask_values(text: str, values: Sequence[str]) -> str:
+    for value in values:
         text = text.replace(value, MASK)
-    text = _TOKEN.sub(MASK, text)
-    if "@" in text:
-        text = _URL_USER.sub(rf"\g<scheme>{MASK}@", text)
-    return _BEARER.sub(rf"\g<1> {MASK}", text)
+    return mask_shapes(text, MASK)
+
+
+def redact_written(text: str) -> str:
+    """Return a text of others as it may stay on a disk: as `redact`, and by the rules of kingfisher where it is installed."""
+    text = redact(text)
+    for secret in detector.list_secrets(text):
+        text = text.replace(secret, MASK)
+    return text
+
+
+def redact_json(value: Any, mask: Callable[[str], str] | None = None) -> Any:
+    """Return a value of JSON with each text in it masked, and what a key or the option before it calls a secret."""
+    mask = mask or functools.partial(_mask_values, values=find_secrets())
+    if isinstance(value, str):
+        return mask(value)
+    if isinstance(value, list):
+        before = ["", *value]
+        return [
+            MASK if _is_secret_option(name, item) else redact_json(item, mask)
+            for name, item in zip(before, value, strict=False)
+        ]
+    if isinstance(value, dict):
+        return {
+            mask(key): MASK if item and isinstance(item, str) and _SECRET_KEY.search(key) else redact_json(item, mask)
+            for key, item in value.items()
+        }
+    return value
+
+
+def _is_secret_option(name: object, value: object) -> bool:
+    """Return whether a word follows an option like `--api-key`: such a pair is masked as one text."""
+    return (
+        isinstance(name, str)
+        and isinstance(value, str)
+        and name[:1] == "-"
+        and redact(f"{name} {value}", env={}).endswith(f" {MASK}")
+    )
 
 
 # Names of a machine or a person. Versions (9.2.0), times (09:55:32) and C++ names (at::add) are none of these.
-_IPV4 = re.compile(r"(?<![\w.])(?:\d{1,3}\.){3}\d{1,3}(?![\w.]*\w)")
-_IPV6 = re.compile(r"(?<![\w:.])(?=[0-9a-f:]*\d)(?:[0-9a-f]{0,4}:){2,7}[0-9a-f]{1,4}(?![\w:])", re.IGNORECASE)
+_IPV4 = re.compile(r"(?<![A-Za-z0-9.])(?:\d{1,3}\.){3}\d{1,3}(?![A-Za-z0-9]|\.[A-Za-z0-9])")
+_IPV6 = re.compile(
+    r"(?<![A-Za-z0-9:.])(?=[0-9a-f:]*\d)(?:[0-9a-f]{0,4}:){2,7}[0-9a-f]{1,4}(?![A-Za-z0-9:])", re.IGNORECASE
+)
 _MAC = re.compile(r"(?<![\w:-])(?:[0-9a-f]{2}[:-]){5}[0-9a-f]{2}(?![\w:-])", re.IGNORECASE)
 _MAIL = re.compile(r"[\w.+-]{1,64}@(?:[\w-]{1,63}\.){1,8}[a-z]{2,24}\b", re.IGNORECASE)
 _INTERNAL = re.compile(
     r"(?<![\w.@/-])(?:[a-z0-9-]{1,63}\.){1,8}(?:internal|intranet|local|localdomain|lan|corp|home|svc|arpa)\b(?!\.py|\()",
     re.IGNORECASE,
 )
+_PLACES = "models?|datasets?|data|weights|ckpts?|checkpoints|cache|caches|logs?|tmp|share|shared|home|vllm|ascend|USER|HOST|ADDRESS"
+"""Folders below a mount that are nobody's."""
 _HOMES = re.compile(
-    r"(?P<root>(?:/home|/Users|/export/home|/data/home|[A-Z]:\\{1,2}Users)[/\\]{1,2})[^/\\\s:\"'`<>|,;)]+"
+    r"(?P<root>(?:/home|/Users|/export/home|(?<![\w./-])/(?:mnt|data|nas|nfs|share|shared|scratch|disk)\d{0,3}(?:/home)?"
+    r"|/data/home|[A-Z]:\\{1,2}Users)[/\\]{1,2})(?!(?:" + _PLACES + r")\b)[^/\\\s:\"'`<>|,;)]+"
 )
 _SERIAL = re.compile(
-    r"(?P<name>\b(?:serial(?:[ _-]?(?:number|num|no\.?))?|s/n|sn|v?die[ _-]?id|boot[ _-]?id|machine[ _-]?id"
-    r"|chassis[ _-]?id|asset[ _-]?tag|uuid)\b\s*[:=]\s*)[A-Za-z0-9][A-Za-z0-9_-]{3,}(?:[ ][0-9A-F]{8}){0,5}",
+    r"(?P<name>(?:\b(?:serial(?:[ _-]?(?:number|num|no\.?))?|s/n|sn|v?die[ _-]?id|boot[ _-]?id|machine[ _-]?id|board[ _-]?id"
+    r"|chassis[ _-]?id|asset[ _-]?tag|uuid)\b|序列号|资产编号|机器码)[\"']?\s*[:=：]\s*[\"']?)"
+    r"[A-Za-z0-9][A-Za-z0-9_-]{3,}(?:[ ][0-9A-F]{8}){0,5}",
     re.IGNORECASE,
+)
+_HOST_NAMED = re.compile(
+    r"(?P<name>(?:\b(?:hostname|node[_ -]?name|machine[_ -]?name|server[_ -]?name)\b|主机名?|节点名?|服务器)[\"']?\s*[:=：]\s*[\"']?)"
+    r"(?!(?:HOST|ADDRESS|localhost|true|false|null|none)\b)[A-Za-z0-9][\w.-]{2,}",
+    re.IGNORECASE | re.ASCII,
 )
 _UUID = re.compile(r"\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b", re.IGNORECASE)
 _ORDINARY = {
@@ -106,6 +153,7 @@ def redact_for_public(text: str, *, names: Iterable[str] = (), env: Mapping[str,
     text = _IPV6.sub(_mask_address, text)
     text = _IPV4.sub(_mask_address, text)
     text = _INTERNAL.sub("HOST", text)
+    text = _HOST_NAMED.sub(r"\g<name>HOST", text)
     return _HOMES.sub(r"\g<root>USER", text)
 
 

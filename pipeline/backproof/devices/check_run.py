@@ -12,10 +12,14 @@ from typing import TYPE_CHECKING, Any
 from pydantic import ValidationError
 
 from backproof.adapters import proc
+from backproof.adapters.answers import AnswerPipes
+from backproof.adapters.environment import build_environment
 from backproof.core.errors import TargetError
 from backproof.core.model import describe_problems
+from backproof.core.redaction import redact_json, redact_written
 from backproof.devices.check_result import CheckResult
 from backproof.devices.lent_packages import link_packages
+from backproof.rundir.ledger import write_atomic
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -24,8 +28,10 @@ if TYPE_CHECKING:
     from backproof.devices.protocol import Device, Session
     from backproof.kit.plan import Check
 
-_SCHEMA = 3
+_SCHEMA = 4
 """Of the request; target/backproof_target/request.py reads it."""
+_LINES = 2
+"""Of an answer."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -76,11 +82,16 @@ class CompletedCheck:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _Request:
-    """What was asked, and the nonce that its result must repeat."""
+    """What was asked, and the nonce that its result must repeat.
+
+    `work` is the evidence folder, `room` one that says nothing of the run: the process has the latter alone.
+    """
 
     job: CheckJob
     work: Path
+    room: Path
     nonce: str
+    command: str
 
     def file(self, ending: str) -> Path:
         return self.work / f"{self.job.name}{ending}"
@@ -114,11 +125,13 @@ def run_check(environment: CheckEnvironment, job: CheckJob) -> CompletedCheck:
     Raises:
         TargetError: the process ended without a result.
     """
-    request = _write_request(environment, job)
-    done = _run_target(
-        environment, str(request.file(".request.json")), timeout=job.check.timeout, tee=request.file(".log")
-    )
-    return _read_result(request, done)
+    with proc.open_room() as room:
+        request, answers = _write_request(environment, job, room), AnswerPipes(1)
+        argv = [*_script_argv(environment), str(room / "request.json"), str(answers.handles[0])]
+        done = _run_target(
+            environment, argv, room, timeout=job.check.timeout, tee=request.file(".log"), answers=answers
+        )
+        return _read_result(request, done, answers.list_lines(0))
 
 
 def run_batch(
@@ -129,35 +142,47 @@ def run_batch(
     Returns:
         One entry per job, in order; a job without a result is an error of that job alone.
     """
-    requests = [_write_request(environment, job) for job in jobs]
-    batch = environment.work / "batch.json"
-    rows = [
-        {
-            "request": str(request.file(".request.json")),
-            "log": str(request.file(".log")),
-            "timeout": request.job.check.timeout,
-        }
-        for request in requests
-    ]
-    batch.write_text(json.dumps({"jobs": rows, "parallel": parallel}, indent=1), encoding="utf-8")
-    longest = sum(job.check.timeout for job in jobs) + 60
-    done = _run_target(environment, "--batch", str(batch), timeout=longest, tee=environment.work / "batch.log")
-    return [_read_or_error(request, done) for request in requests]
+    with proc.open_room() as room:
+        requests = [_write_request(environment, job, room / str(at)) for at, job in enumerate(jobs)]
+        answers = AnswerPipes(len(jobs))
+        rows = [_describe_job(request, handle) for request, handle in zip(requests, answers.handles, strict=True)]
+        batch = room / "batch.json"
+        batch.write_text(json.dumps({"jobs": rows, "parallel": parallel}), encoding="utf-8")
+        argv = [*_script_argv(environment), "--batch", str(batch)]
+        longest = sum(job.check.timeout for job in jobs) + 60
+        log = environment.work / "batch.log"
+        done = _run_target(environment, argv, room, timeout=longest, tee=log, answers=answers)
+        for request in requests:
+            proc.copy_redacted(request.file(".log"), request.room / "log")
+    return [_read_or_error(request, done, answers.list_lines(at)) for at, request in enumerate(requests)]
 
 
-def _read_or_error(request: _Request, done: proc.Completed) -> CompletedCheck | TargetError:
+def _describe_job(request: _Request, handle: int) -> dict[str, Any]:
+    return {
+        "request": str(request.room / "request.json"),
+        "log": str(request.room / "log"),
+        "timeout": request.job.check.timeout,
+        "answer": handle,
+    }
+
+
+def _read_or_error(request: _Request, done: proc.Completed, lines: Sequence[bytes]) -> CompletedCheck | TargetError:
     try:
-        return _read_result(request, done)
+        return _read_result(request, done, lines)
     except TargetError as error:
         return error
 
 
-def _write_request(environment: CheckEnvironment, job: CheckJob) -> _Request:
-    request = _Request(job=job, work=environment.work, nonce=secrets.token_hex(8))
-    environment.work.mkdir(parents=True, exist_ok=True)
+def _write_request(environment: CheckEnvironment, job: CheckJob, room: Path) -> _Request:
+    """Write it where the process reads it, and keep a copy: a person can run that again."""
+    again = environment.work / f"{job.name}.request.json"
+    command = proc.format_command([*_script_argv(environment), str(again)])
+    request = _Request(job=job, work=environment.work, room=room, nonce=secrets.token_hex(8), command=command)
     request.file(".json").unlink(missing_ok=True)
     text = json.dumps(_build_request(environment, request), indent=1)
-    request.file(".request.json").write_text(text, encoding="utf-8")
+    for place in (room / "request.json", again):
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_text(text, encoding="utf-8")
     return request
 
 
@@ -167,7 +192,6 @@ def _build_request(environment: CheckEnvironment, request: _Request) -> dict[str
     return {
         "schema": _SCHEMA,
         "nonce": request.nonce,
-        "arm": environment.arm.value,
         "device": environment.device.NAME,
         "session": environment.device.TRAITS.session,
         "check": {"id": job.check.id, "file": file, "select": job.check.select},
@@ -177,32 +201,41 @@ def _build_request(environment: CheckEnvironment, request: _Request) -> dict[str
         "cover": job.cover,
         "stop": job.stop,
         "carried": [str(link_packages(environment.work.parent))],
-        "work": str(request.file(".work")),
-        "result": str(request.file(".json")),
+        "work": str(request.room / "work"),
     }
 
 
-def _run_target(environment: CheckEnvironment, *args: str, timeout: float, tee: Path) -> proc.Completed:
-    script = Path(str(resources.files("backproof"))) / "target" / "run_check.py"
-    env = {**environment.env, "PYTHONDONTWRITEBYTECODE": "1", "PYTHONUNBUFFERED": "1", "PYTHONHOME": None}
-    argv = [str(environment.python), str(script), *args]
-    return proc.run_process(argv, cwd=environment.work, env=proc.build_environment(env), timeout=timeout, tee=tee)
+def _script_argv(environment: CheckEnvironment) -> list[str]:
+    return [str(environment.python), str(Path(str(resources.files("backproof"))) / "target" / "run_check.py")]
 
 
-def _read_result(request: _Request, done: proc.Completed) -> CompletedCheck:
+def _run_target(
+    environment: CheckEnvironment, argv: list[str], room: Path, *, timeout: float, tee: Path, answers: AnswerPipes
+) -> proc.Completed:
+    own = {"PYTHONDONTWRITEBYTECODE": "1", "PYTHONUNBUFFERED": "1", "PYTHONHOME": None}
+    env = build_environment({**environment.env, **own})
+    return proc.run_process(argv, cwd=room, env=env, timeout=timeout, tee=tee, answers=answers)
+
+
+def _read_result(request: _Request, done: proc.Completed, lines: Sequence[bytes]) -> CompletedCheck:
+    """Read the answer: a line that the process did not finish, then, where it did, its result."""
     try:
-        result = CheckResult.model_validate_json(request.file(".json").read_bytes())
-    except (OSError, ValidationError) as error:
+        results = [CheckResult.model_validate_json(line) for line in lines]
+        result = results[-1]
+    except (IndexError, ValidationError) as error:
         raise _explain_missing(request, done, error) from error
     if done.code == proc.TIMED_OUT and result.error:
         raise _explain_missing(request, done)
-    if result.nonce != request.nonce:
+    if len(results) > _LINES or {item.nonce for item in results} != {request.nonce}:
         raise TargetError(
-            f"check {request.job.check.id}: the result is not of this run",
-            why="its nonce differs",
-            next_step="run again",
+            f"check {request.job.check.id}: its answer is not the one that was asked for",
+            why=f"the process gave {len(results)} lines of {_LINES} at most, or another's nonce",
+            next_step="look for what writes to open handles in the check and in the target, then run again",
         )
-    return CompletedCheck(result=result, file=request.file(".json"), command=done.command)
+    content = redact_json(result.model_dump(mode="json", by_alias=True), redact_written)
+    file = request.file(".json")
+    write_atomic(file, (json.dumps(content, indent=1, ensure_ascii=False) + "\n").encode())
+    return CompletedCheck(result=CheckResult.model_validate(content), file=file, command=request.command)
 
 
 def _explain_missing(request: _Request, done: proc.Completed, error: Exception | None = None) -> TargetError:
@@ -215,5 +248,5 @@ def _explain_missing(request: _Request, done: proc.Completed, error: Exception |
     return (CheckTimeoutError if late else TargetError)(
         f"check {check.id}: the target interpreter gave no result",
         why=why,
-        next_step=f"read {request.file('.log')}; `{done.command}` runs it again",
+        next_step=f"read {request.file('.log')}; `{request.command}` runs it again",
     )

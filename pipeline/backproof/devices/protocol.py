@@ -41,6 +41,7 @@ class DeviceTraits:
         forks: True where checks may be forked from a process that has imported torch; no device's runtime survives that.
             The session prepares no process that is forked.
         operator_models: True where a check runs once under each operator model of the kit.
+        passes: variables of the caller that a process there gets, beyond those of every target (`PASSED`).
         packages: exactly pinned, what the target of a new kit needs for checks to run here.
         hosted_runner: labels of GitHub's own runner that has the device; none where only self-hosted runners have it.
     """
@@ -49,6 +50,7 @@ class DeviceTraits:
     parallel: int = 1
     forks: bool = False
     operator_models: bool = False
+    passes: tuple[str, ...] = ()
     packages: tuple[str, ...] = ()
     hosted_runner: tuple[str, ...] = ()
 

@@ -21,7 +21,7 @@ from pydantic import ValidationError
 from backproof.adapters import proc
 from backproof.core.errors import HostError
 from backproof.core.model import Record, Sha256
-from backproof.core.redaction import redact
+from backproof.core.redaction import redact_json
 from backproof.rundir.ledger import write_atomic
 
 if TYPE_CHECKING:
@@ -156,7 +156,7 @@ def stop_capture(folder: Path, *, now: dt.datetime | None = None) -> Manifest:
         started=session.started,
         stopped=moment.isoformat(timespec="seconds"),
         archive=name,
-        argv=tuple(redact(word) for word in session.argv),  # the manifest travels with the archive
+        argv=tuple(redact_json(list(session.argv))),  # the manifest travels with the archive
         files=files,
         notes=tuple(notes),
     )

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 from pydantic import Field, ValidationError
 
 from backproof.adapters import proc
+from backproof.adapters.environment import build_environment
 from backproof.core.model import Record, Sha256
 
 if TYPE_CHECKING:
@@ -51,7 +52,7 @@ def read_software(python: Path, env: Mapping[str, str] | None = None) -> Softwar
     nonce = secrets.token_hex(8)
     script = Path(str(resources.files("backproof"))) / "target" / "list_versions.py"
     argv = [str(python), str(script), nonce, *(f"{module}={name}" for module, name in PACKAGES.items())]
-    done = proc.run_process(argv, env=proc.build_environment(env), timeout=_PATIENCE)
+    done = proc.run_process(argv, env=build_environment(env), timeout=_PATIENCE)
     answer = next((line for line in reversed(done.text.splitlines()) if line.startswith(f"{nonce} ")), None)
     if answer is None:
         output = (done.error_text or done.text).strip()[-300:]

@@ -83,8 +83,7 @@ def _list_sources(ctx: Context, facts: DistributionFacts) -> Iterator[Path]:
 def read_service(ctx: Context) -> Service:
     """Return how the service of the plan starts, with the copy of an editable installation first on its path."""
     record = ctx.require_record(InstallRecord)
-    service = ctx.plan.verify.service
-    return put_first(service, Path(record.location)) if record.editable else service
+    return put_first(ctx.service, Path(record.location)) if record.editable else ctx.service
 
 
 def put_first(service: Service, site: Path) -> Service:
@@ -99,7 +98,7 @@ def require_first(ctx: Context, modules: Mapping[str, str], site: Path) -> None:
     Raises:
         TargetError: a finder of the installation comes before every path, so no copy can be put before it.
     """
-    service = put_first(ctx.plan.verify.service, site)
+    service = put_first(ctx.service, site)
     name = ctx.plan.install.distribution
     asked = probe_target(Path(ctx.settings.python), distribution=name, service=service, modules=modules)
     for module in asked.facts.modules:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Literal
 from pydantic import ValidationError
 
 from backproof.adapters import proc
+from backproof.adapters.environment import build_environment
 from backproof.core.errors import BackproofError, PlanError, TargetError
 from backproof.core.model import Record
 from backproof.core.redaction import redact
@@ -150,7 +151,7 @@ def probe_target(
 
 def build_service_environment(service: Service) -> dict[str, str]:
     """Return the environment of this process with the service's; nothing is compiled into the target's folders."""
-    return proc.build_environment({**service.env, "PYTHONDONTWRITEBYTECODE": "1"})
+    return build_environment({**service.env, "PYTHONDONTWRITEBYTECODE": "1"})
 
 
 def _find_folder(service: Service) -> Path:

@@ -7,6 +7,7 @@ import shutil
 from typing import TYPE_CHECKING
 
 from backproof.adapters import proc
+from backproof.adapters.environment import build_environment
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -48,6 +49,10 @@ def list_built_files(built: Path) -> dict[str, Path]:
 
 def _build_environment(extra: Mapping[str, str]) -> dict[str, str]:
     """Return an environment without settings of the user's pip: its `target` or index would redirect the build."""
-    removed: dict[str, str | None] = {name: None for name in os.environ if name.startswith("PIP_")}
-    own = {"PIP_CONFIG_FILE": os.devnull, "PYTHONDONTWRITEBYTECODE": "1", "PYTHONPATH": None, "PYTHONHOME": None}
-    return proc.build_environment({**removed, **own, **extra})
+    own: dict[str, str | None] = {
+        "PIP_CONFIG_FILE": os.devnull,
+        "PYTHONDONTWRITEBYTECODE": "1",
+        "PYTHONPATH": None,
+        "PYTHONHOME": None,
+    }
+    return build_environment({**own, **extra})

@@ -84,6 +84,10 @@ class Service(Record):
     launch: Literal["script", "module"] = "script"
     cwd: str = "."
     env: dict[str, str] = {}
+    passes: tuple[str, ...] = Field(
+        default=(),
+        description="variables of the caller that it gets too; a trailing * stands for any end without a secret",
+    )
 
 
 class Verify(Record):
@@ -211,8 +215,22 @@ class Plan(Record):
         return self
 
 
+class LetsPass(Protocol):
+    """Traits of a device, as far as the start of a service needs to know them."""
+
+    @property
+    def passes(self) -> tuple[str, ...]:
+        """Variables of the caller that a process there gets."""
+        ...
+
+
 class OffersModels(Protocol):
     """A device, as far as a plan needs to know it."""
+
+    @property
+    def TRAITS(self) -> LetsPass:  # noqa: N802 - a module's constant
+        """How processes run there."""
+        ...
 
     def models(self, plan: Plan) -> Collection[str]:
         """Return the operator models that checks of this plan can run under there."""

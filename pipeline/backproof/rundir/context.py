@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar
 
+from backproof.adapters.environment import select_environment
 from backproof.adapters.git import Store
 from backproof.core.errors import PlanError
 from backproof.core.model import Record
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from backproof.core.model import Evidence
-    from backproof.kit.plan import OffersModels, Plan
+    from backproof.kit.plan import OffersModels, Plan, Service
     from backproof.records.proof import Run, Settings, StageResult
     from backproof.rundir.ledger import Ledger
     from backproof.rundir.registry import Registry
@@ -61,6 +62,13 @@ class Context:
     def plan(self) -> Plan:
         """The plan of the kit; what only adds to a finished run may not need it, and may not have the kit."""
         return self.loaded_plan or load_plan(self.kit, self.devices)
+
+    @cached_property
+    def service(self) -> Service:
+        """The service as it is started here: with the variables that its device and the plan let through."""
+        service = self.plan.verify.service
+        passed = select_environment((*self.devices[self.settings.device].TRAITS.passes, *service.passes))
+        return service.model_copy(update={"env": {**passed, **service.env}})
 
     @cached_property
     def store(self) -> Store:

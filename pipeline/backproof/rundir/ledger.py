@@ -17,7 +17,7 @@ from pydantic import ValidationError
 
 from backproof.core.errors import HostError, PlanError
 from backproof.core.model import Evidence, Record
-from backproof.core.redaction import redact
+from backproof.core.redaction import redact, redact_json
 from backproof.records.proof import Run
 
 if TYPE_CHECKING:
@@ -109,17 +109,15 @@ class Ledger:
         return folder
 
     def write_record(self, relative: str, record: Record) -> Path:
-        """Write a record as readable JSON; returns its path."""
+        """Write a record as readable JSON, without secrets; returns its path."""
         path = self.folder / relative
-        write_atomic(
-            path,
-            (json.dumps(record.model_dump(mode="json", by_alias=True), indent=2, ensure_ascii=False) + "\n").encode(),
-        )
+        content = redact_json(record.model_dump(mode="json", by_alias=True))
+        write_atomic(path, (json.dumps(content, indent=2, ensure_ascii=False) + "\n").encode())
         return path
 
     def write_text(self, relative: str, text: str) -> Path:
         path = self.folder / relative
-        write_atomic(path, text.encode("utf-8", "backslashreplace"))
+        write_atomic(path, redact(text).encode("utf-8", "backslashreplace"))
         return path
 
     @property
@@ -166,8 +164,8 @@ class Ledger:
     def log_event(self, kind: str, **facts: Any) -> None:
         """Append one line to events.jsonl; a line cut by a kill or a full disk is only that line."""
         self.folder.mkdir(parents=True, exist_ok=True)
-        line = json.dumps({"at": now(), "event": kind, **facts}, ensure_ascii=False, default=str)
-        data = (redact(line) + "\n").encode("utf-8", "backslashreplace")
+        line = json.dumps(redact_json({"at": now(), "event": kind, **facts}), ensure_ascii=False, default=str)
+        data = (line + "\n").encode("utf-8", "backslashreplace")
         with (self.folder / EVENTS_FILE).open("a+b", buffering=0) as stream:
             end = stream.seek(0, os.SEEK_END)
             stream.seek(max(0, end - 1))

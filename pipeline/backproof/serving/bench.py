@@ -10,6 +10,7 @@ import json
 from typing import TYPE_CHECKING, Final
 
 from backproof.adapters import proc
+from backproof.adapters.environment import build_environment
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -37,7 +38,7 @@ _LIMIT: Final = 64 * 1024 * 1024
 
 def has_benchmark(python: Path, env: Mapping[str, str]) -> bool:
     """Ask the target for it. `vllm` itself is imported by that look-up in the target, never here."""
-    return proc.run_process([str(python), *_ASK], env=proc.build_environment(env), timeout=120).code == 0
+    return proc.run_process([str(python), *_ASK], env=build_environment(env), timeout=120).code == 0
 
 
 def run_benchmark(
@@ -63,7 +64,7 @@ def run_benchmark(
     argv = [str(context.python), "-m", "vllm.entrypoints.cli.main", "bench", "serve", *words]
     argv += ["--ignore-eos", "--save-result"]
     log = result.with_suffix(".log")
-    proc.run_process(argv, env=proc.build_environment(context.env), timeout=timeout, tee=log)
+    proc.run_process(argv, env=build_environment(context.env), timeout=timeout, tee=log)
     return read_numbers(result)
 
 

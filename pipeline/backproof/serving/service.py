@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Final
 
 import httpx
 
-from backproof.adapters import background, proc
+from backproof.adapters import background
+from backproof.adapters.environment import build_environment
 from backproof.core.errors import HostError, PlanError, TargetError
 
 if TYPE_CHECKING:
@@ -108,7 +109,7 @@ def start_service(
     """
     log = folder / "service.log"
     # Only the variables of the plan and the device are added to our environment.
-    environment = proc.build_environment({**env, "PYTHONUNBUFFERED": "1"})
+    environment = build_environment({**env, "PYTHONUNBUFFERED": "1"})
     with background.start_process(command, log=log, cwd=folder, env=environment) as running:
         url = f"http://{_HERE}:{port}"
         service = Service(url=url, command=running.command, running=running, log=log)

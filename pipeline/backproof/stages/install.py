@@ -36,7 +36,7 @@ def inputs(ctx: Context) -> Mapping[str, Any]:
 
 def run(ctx: Context) -> StageResult:
     plan = ctx.plan
-    asked = probe_target(Path(ctx.settings.python), distribution=plan.install.distribution, service=plan.verify.service)
+    asked = probe_target(Path(ctx.settings.python), distribution=plan.install.distribution, service=ctx.service)
     patch.require_distribution(ctx, asked.facts)
     require_lendable(asked.facts.interpreter)
     the_patch = patch.read_patch(ctx, asked.facts)

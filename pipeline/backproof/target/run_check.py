@@ -1,6 +1,7 @@
-"""Run checks in the target interpreter: ``python run_check.py REQUEST.json``, or ``--batch BATCH.json`` for several.
+"""Run checks in the target interpreter: ``python run_check.py REQUEST.json [HANDLE]``, or ``--batch BATCH.json`` for several.
 
-The answer is a file (``result`` in the request), not standard output: targets print banners when they are imported.
+The answer goes to an open pipe of the caller, not to standard output: targets print banners when they are imported. Without
+a handle, as for a person who runs it again, it goes there all the same.
 Exit code 0 means that the result says what happened, whatever it was; 3 that the request itself could not be read.
 """
 
@@ -25,20 +26,23 @@ def run_request(arguments: list[str]) -> int:
     from backproof_target.request import RequestError
 
     die_with_caller()
-    run = _run_several if arguments[0] == "--batch" else _run_one
     try:
-        run(Path(arguments[-1]))
+        if arguments[0] == "--batch":
+            _run_several(Path(arguments[1]))
+        else:
+            _run_one(Path(arguments[0]), int(arguments[1]) if len(arguments) > 1 else 1)
     except RequestError as refused:
         print(refused, file=sys.stderr)
         return 3
     return 0
 
 
-def _run_one(path: Path) -> None:
+def _run_one(path: Path, handle: int) -> None:
+    from backproof_target.answer import Answer
     from backproof_target.request import read_request
     from backproof_target.session import run_session
 
-    run_session(read_request(path))
+    run_session(read_request(path), Answer(handle))
 
 
 def _run_several(path: Path) -> None:

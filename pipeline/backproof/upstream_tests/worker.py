@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from backproof.adapters import proc
+from backproof.adapters.environment import build_environment
 from backproof.devices.check_result import TestResult
 from backproof.records.upstream_tests import OwnTest
 from backproof.verdict.endings import classify_ending
@@ -116,7 +117,7 @@ def prepare_process(job: TestJob, name: str, nonce: str) -> tuple[list[str], dic
     argv = [str(job.python), str(script), str(request)]
     added = {**job.env, "VLLM_WORKER_MULTIPROC_METHOD": "spawn"}
     if job.base is None:
-        return argv, proc.build_environment({**added, "PYTHONDONTWRITEBYTECODE": "1"})
+        return argv, build_environment({**added, "PYTHONDONTWRITEBYTECODE": "1"})
     return argv, {**job.base, **added}
 
 

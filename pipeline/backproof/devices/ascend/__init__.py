@@ -25,7 +25,27 @@ LIMITS: tuple[str, ...] = (
     "On a device uninitialised memory is whatever was there: that a row was never written can be missed.",
     "A fault is reported at a synchronisation: the operator that made it is in the device's log, not in this result.",
 )
-TRAITS = DeviceTraits(session="npu")
+# What CANN's set_env.sh and the documentation of torch_npu and vllm-ascend set; driver and runtime are found by them.
+TRAITS = DeviceTraits(
+    session="npu",
+    passes=(
+        "LD_LIBRARY_PATH",
+        "LD_PRELOAD",
+        "ASCEND*",
+        "TOOLCHAIN_HOME",
+        "ACL_*",
+        "ATB_*",
+        "CANN_*",
+        "CPU_AFFINITY_CONF",
+        "HCCL_*",
+        "HF_*",
+        "NPU_*",
+        "PYTORCH_NPU_*",
+        "TASK_QUEUE_ENABLE",
+        "TE_*",
+        "VLLM_*",
+    ),
+)
 
 
 request = no_models.request

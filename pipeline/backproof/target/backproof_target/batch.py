@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from backproof_target import result
+from backproof_target.answer import Answer
 from backproof_target.caller import die_with_caller
 from backproof_target.request import Request, RequestError, read_request
 
@@ -28,9 +29,10 @@ _LOOK = 0.02  # seconds between two looks at the children
 
 @dataclass(frozen=True, kw_only=True)
 class Job:
-    """One request, where its output goes, and how many seconds it may take."""
+    """One request, where its answer and its output go, and how many seconds it may take."""
 
     request: Request
+    answer: Answer
     log: Path
     timeout: float
 
@@ -46,7 +48,12 @@ def read_jobs(path: Path) -> tuple[list[Job], int]:
 
 
 def _run_job(data: dict[str, Any]) -> Job:
-    return Job(request=read_request(Path(data["request"])), log=Path(data["log"]), timeout=float(data["timeout"]))
+    return Job(
+        request=read_request(Path(data["request"])),
+        answer=Answer(int(data["answer"])),
+        log=Path(data["log"]),
+        timeout=float(data["timeout"]),
+    )
 
 
 def run_all(jobs: Sequence[Job], parallel: int) -> None:
@@ -57,7 +64,7 @@ def run_all(jobs: Sequence[Job], parallel: int) -> None:
     while waiting or running:
         while waiting and len(running) < parallel:
             job = waiting.pop(0)
-            running[_start_job(job)] = (job, time.monotonic())
+            running[_start_job(job, jobs)] = (job, time.monotonic())
         _reap_jobs(running)
         time.sleep(_LOOK)
 
@@ -72,17 +79,20 @@ def _import_what_all_share(jobs: Sequence[Job]) -> None:
             __import__(name)
 
 
-def _start_job(job: Job) -> int:
+def _start_job(job: Job, jobs: Sequence[Job]) -> int:
     child = os.fork()
     if child:
         return child
     code = 1
     try:
         die_with_caller()
+        for other in jobs:
+            if other is not job:
+                other.answer.shut()
         _say_into(job.log)
         from backproof_target.session import run_session
 
-        run_session(job.request)
+        run_session(job.request, job.answer)
         code = 0
     finally:
         sys.stdout.flush()
@@ -119,4 +129,4 @@ def _kill_job(child: int) -> None:
 def _describe_death(job: Job, what: str, why: str) -> None:
     answer = result.blank_result(job.request)
     answer["error"] = {"what": what, "trace": why}
-    result.write_result(job.request.result, answer)
+    job.answer.put(answer)

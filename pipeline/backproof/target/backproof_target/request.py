@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-SCHEMA = 3
+SCHEMA = 4
 
 
 class RequestError(Exception):
@@ -34,14 +34,13 @@ class Operators:
 
 @dataclass(frozen=True, kw_only=True)
 class Request:
-    """One check, on one arm, on one device.
+    """One check on one device. What arm is in place, and where results are kept, is not for it to know.
 
     ``ahead`` are folders that come before the target's own on the path, in processes that the check starts, too.
     ``device`` is only the name that a check can ask for; ``session`` is the module of ``sessions`` that prepares it.
     """
 
     nonce: str
-    arm: str
     device: str
     session: str
     check: Check
@@ -52,7 +51,6 @@ class Request:
     stop: bool
     carried: list[str]
     work: Path
-    result: Path
 
 
 def read_request(path: Path) -> Request:
@@ -64,7 +62,7 @@ def read_request(path: Path) -> Request:
 
 
 def _parse_request(
-    *, schema: int, check: dict[str, Any], operators: dict[str, Any] | None, work: str, result: str, **facts: Any
+    *, schema: int, check: dict[str, Any], operators: dict[str, Any] | None, work: str, **facts: Any
 ) -> Request:
     if schema != SCHEMA:
         raise ValueError(f"schema {schema!r} is not {SCHEMA}: both sides must be of one version")
@@ -72,6 +70,5 @@ def _parse_request(
         check=Check(**{**check, "file": Path(check["file"])}),
         operators=Operators(**{**operators, "file": Path(operators["file"])}) if operators else None,
         work=Path(work),
-        result=Path(result),
         **{**facts, "files": tuple(map(Path, facts["files"]))},
     )

@@ -1,20 +1,16 @@
-"""The answer: one JSON file, whole or not at all, bounded whatever the target printed or raised."""
+"""What an answer says: bounded, whatever the target printed or raised."""
 
 from __future__ import annotations
 
-import json
 import math
-import os
 import platform
 import sys
-import tempfile
 from collections import Counter
 from importlib.metadata import PackageNotFoundError, packages_distributions, version
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
-    from pathlib import Path
 
     from backproof_target.request import Request
 
@@ -77,17 +73,3 @@ def count_faults(tests: Iterable[dict[str, Any]]) -> dict[str, int]:
 def fault_records(faults: Iterable[Any]) -> list[dict[str, Any]]:
     """Bounded, in order: a thousand secondary errors say no more than two hundred."""
     return [fault.record() for fault in list(faults)[:_MOST_FAULTS]]
-
-
-def write_result(path: Path, result: dict[str, Any]) -> None:
-    """Atomically: a reader finds the old result or this one."""
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            json.dump(result, file, indent=1, sort_keys=True, allow_nan=False, default=str)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, path)  # noqa: PTH105 - one call, and the same on both sides
-    except BaseException:
-        os.unlink(temporary)  # noqa: PTH108
-        raise

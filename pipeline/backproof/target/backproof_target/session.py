@@ -14,16 +14,18 @@ from backproof_target.reach import Reach
 from backproof_target.sessions import NotReady, Setting, load_session
 
 if TYPE_CHECKING:
+    from backproof_target.answer import Answer
     from backproof_target.request import Request
     from backproof_target.sessions import OpenDevice
 
 _NOTHING_RAN = 5  # pytest's exit code for it
 
 
-def run_session(request: Request) -> None:
-    """Write the result whatever happens; first one that says that the process did not finish."""
+def run_session(request: Request, to: Answer) -> None:
+    """Answer whatever happens; first that the process did not finish."""
+    to.keep_own()
     answer = result.blank_result(request)
-    result.write_result(request.result, answer)
+    to.put(answer)
     _extend_path(request)
     reach = Reach(request.files, wanted=request.cover)
     setting = Setting(request=request, answer=answer, log=LaunchLog(), reach=reach)
@@ -38,7 +40,7 @@ def run_session(request: Request) -> None:
     answer["launches"] = setting.log.records()
     answer["versions"] = result.list_versions()
     answer["faults"] = result.count_faults(answer["tests"])
-    result.write_result(request.result, answer)
+    to.put(answer)
 
 
 def _extend_path(request: Request) -> None:
