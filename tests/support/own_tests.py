@@ -71,7 +71,9 @@ def make_environment(folder: Path, **facts: Any) -> Environment:
     return Environment(key="own", folder=folder, recipe=recipe, origin="the test's own", words={})
 
 
-def prove(repository: Repository, folder: Path, *commits: str, onto: str = "", **facts: Any) -> ProofRecord:
+def prove(
+    repository: Repository, folder: Path, *commits: str, onto: str = "", guards: bool = False, **facts: Any
+) -> ProofRecord:
     """Prove commits picked onto a branch, or one that stands on it where `onto` is empty."""
     ledger = Ledger(folder / "proof")
     environment = make_environment(folder / "environment", **facts)
@@ -88,5 +90,6 @@ def prove(repository: Repository, folder: Path, *commits: str, onto: str = "", *
             ledger=ledger,
             say=lambda _: None,
             facts={},
+            guards=guards,
         )
     )

@@ -32,6 +32,7 @@ class ProveRequest:
     repo: str
     out: Path
     landed: bool = False
+    guards: bool = False
 
 
 def prove_backport(request: ProveRequest, say: Say) -> ProofRecord:
@@ -59,6 +60,7 @@ def prove_backport(request: ProveRequest, say: Say) -> ProofRecord:
             environment=environment,
             ledger=ledger,
             say=say,
+            guards=request.guards,
             facts={"repo": source.name, "branch": request.branch, "base": base},
         )
         return prove_subject(proving)

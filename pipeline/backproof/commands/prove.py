@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 @click.option(
     "--jobs", type=click.IntRange(1), help="With --since: proofs at a time; by default what the machine holds."
 )
+@click.option(
+    "--guards", is_flag=True, help="Run the release's own tests of the change also where the fix's tests prove it."
+)
 @click.option("--out", type=click.Path(path_type=Path), help="Where the proof goes; by default a folder in runs/.")
 @json_option
 def prove(
@@ -36,6 +39,7 @@ def prove(
     landed: bool,
     since: str | None,
     jobs: int | None,
+    guards: bool,
     out: Path | None,
     as_json: bool,
 ) -> None:
@@ -54,7 +58,8 @@ def prove(
         from backproof.app.prove_many import ManyRequest
 
         _prove_many(ManyRequest(since=since, branch=branch, repo=repo, out=folder, jobs=jobs), as_json=as_json)
-    record = prove_backport(ProveRequest(what=what, branch=branch, repo=repo, out=folder, landed=landed), say)
+    request = ProveRequest(what=what, branch=branch, repo=repo, out=folder, landed=landed, guards=guards)
+    record = prove_backport(request, say)
     if as_json:
         print_json(record)
     else:

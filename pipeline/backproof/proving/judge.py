@@ -10,7 +10,7 @@ from backproof.core.model import Arm
 from backproof.core.plural import format_count
 from backproof.proving.classify import classify_red
 from backproof.proving.touched import strip_parameters
-from backproof.records.proving import Cause, NotedTest, ReachedLines, RedTest
+from backproof.records.proving import Cause, NotedTest, ReachedLines, RedTest, ReleaseTests
 from backproof.verdict.arm_tests import compare_arms, sum_runs
 
 if TYPE_CHECKING:
@@ -51,12 +51,45 @@ def judge_runs(runs: Runs) -> dict[str, Any]:
         ),
         "worse": tuple(_read_worse(runs, fixed[name]) for name in _list_of(rest, "worse")),
         "skipped": tuple(name for name in rest if fixed.get(name) and fixed[name].ending == "skipped"),
-        "lines": _count_lines(runs, changed),
+        "lines": _count_lines(runs, (red.reached for red in changed)),
     }
     for key, standing in (("still_red", "still-red"), ("flaky", "flaky"), ("errors", "error")):
         facts[key] = tuple(_note_test(name, base, fixed) for name in _list_of(rest, standing))
     outcome, reason = _decide(runs, facts)
     return facts | {"outcome": outcome, "reason": reason}
+
+
+def judge_release(runs: Runs, files: tuple[str, ...]) -> ReleaseTests:
+    """Say what the release's own tests show: which reach the change, and whether any got worse."""
+    base, fixed = ({test.test: test for test in _sum_arm(runs.runs[arm])} for arm in (Arm.BASE, Arm.FIXED))
+    standings = dict(compare_arms(base.values(), fixed.values()))
+    green = [name for name, standing in standings.items() if _is_guard(standing, base.get(name), fixed.get(name))]
+    reached = {name: places for name in green if (places := _list_reached(runs, name))}
+    return ReleaseTests(
+        files=files,
+        tests=len(green),
+        reach=tuple(reached),
+        worse=tuple(_read_worse(runs, fixed[name]) for name in _list_of(standings, "worse")),
+        lines=_count_lines(runs, reached.values()),
+        strange=_explain_strange(runs),
+    )
+
+
+def list_unreached(tree: ArmTree, all_runs: Iterable[Runs]) -> tuple[str, ...]:
+    """Return the changed lines in functions that no test executed on fixed."""
+    root = f"{tree.folder}/"
+    reached = {
+        (file, line)
+        for runs in all_runs
+        for run in runs.runs[Arm.FIXED]
+        for files in run.reached.values()
+        for file, lines in files.items()
+        for line in lines
+    }
+    inner = (
+        (file, line) for file, lines in tree.lines.items() for line in lines if line not in tree.at_import.get(file, ())
+    )
+    return tuple(f"{file.removeprefix(root)}:{line}" for file, line in inner if (file, line) not in reached)
 
 
 def _sum_arm(runs: Sequence[ArmRun]) -> tuple[ArmTest, ...]:
@@ -150,9 +183,9 @@ def _fold_causes(changed: Iterable[RedTest]) -> tuple[Cause, ...]:
     return tuple(sorted(causes, key=lambda cause: -cause.tests))
 
 
-def _count_lines(runs: Runs, changed: Sequence[RedTest]) -> ReachedLines:
+def _count_lines(runs: Runs, places: Iterable[Sequence[str]]) -> ReachedLines:
     tree = runs.trees[Arm.FIXED]
-    reached = {place for red in changed for place in red.reached if not place.startswith("-")}
+    reached = {place for listed in places for place in listed if not place.startswith("-")}
     return ReachedLines(
         changed=sum(map(len, tree.lines.values())),
         reached=len(reached),

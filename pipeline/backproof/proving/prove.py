@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import shutil
 import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from backproof.core.model import Arm
+from backproof.core.plural import format_count
 from backproof.core.redaction import redact
 from backproof.devices.lent_packages import link_packages
-from backproof.proving.judge import Runs, judge_runs
+from backproof.proving.judge import Runs, judge_release, judge_runs, list_unreached
+from backproof.proving.release_tests import choose_files, list_functions
 from backproof.proving.rounds import Bench, run_rounds
 from backproof.proving.touched import list_touched
 from backproof.proving.trees import lay_out
-from backproof.records.proving import ProofRecord, ProvedArm
+from backproof.records.proving import ProofRecord, ProvedArm, ReleaseTests
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -21,7 +24,6 @@ if TYPE_CHECKING:
     from backproof.adapters.git import Store
     from backproof.core.model import Evidence
     from backproof.proving.lanes import Lanes
-    from backproof.proving.rounds import ArmRun
     from backproof.proving.subject import LaidOut
     from backproof.proving.trees import ArmTree
     from backproof.recipes.cache import Environment
@@ -42,6 +44,8 @@ class Proving:
     ledger: Ledger
     say: Callable[[str], None]
     facts: Mapping[str, Any]
+    guards: bool = False
+    """Run the release's own tests that reach the change also where the fix's tests prove it."""
 
 
 def prove_subject(proving: Proving) -> ProofRecord:
@@ -49,10 +53,11 @@ def prove_subject(proving: Proving) -> ProofRecord:
     begun = time.monotonic()
     files, elsewhere = _sort_files(proving)
     facts = _describe_subject(proving) | {"files": files, "not_run": elsewhere}
-    if reason := _explain_unprovable(proving, files, elsewhere):
+    reason = _explain_unprovable(proving, files, elsewhere)
+    if reason:
         facts |= {"outcome": "not proved", "reason": reason}
-    else:
-        facts |= _run_arms(proving, files)
+    if proving.subject.code:
+        facts |= _run_arms(proving, () if reason else files)
     facts["seconds"] = round(time.monotonic() - begun, 1)
     record = ProofRecord.model_validate(facts | {"next_step": _find_next_step(facts)})
     proving.ledger.write_record(FILE, record)
@@ -99,30 +104,68 @@ def _explain_unprovable(proving: Proving, files: Sequence[str], elsewhere: Mappi
 
 
 def _run_arms(proving: Proving, files: tuple[str, ...]) -> dict[str, Any]:
-    folder = proving.ledger.folder
-    arms = {Arm.BASE: False, Arm.FIXED: True}
+    """Run the fix's tests; and where they prove nothing, or it was asked for, the release's own."""
+    folder = proving.ledger.stage_folder("arms")
     trees = {
-        arm: lay_out(proving.store, proving.subject, proving.environment, folder / "arms" / arm, fixed=fixed)
-        for arm, fixed in arms.items()
+        arm: lay_out(proving.store, proving.subject, proving.environment, folder / arm, fixed=arm is Arm.FIXED)
+        for arm in (Arm.BASE, Arm.FIXED)
     }
-    work = proving.ledger.stage_folder("tests")
-    bench = Bench(
+    try:
+        return _run_trees(proving, trees, files)
+    finally:
+        # They are in the object store, too, and large.
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _run_trees(proving: Proving, trees: Mapping[Arm, ArmTree], files: tuple[str, ...]) -> dict[str, Any]:
+    all_runs: list[Runs] = []
+    facts: dict[str, Any] = {}
+    if files:
+        touched = list_touched(proving.store, proving.subject)
+        all_runs.append(Runs(runs=run_rounds(_make_bench(proving, trees, files)), trees=trees, touched=touched))
+        facts |= judge_runs(all_runs[0])
+    functions = list_functions(proving.store.objects, proving.subject, trees[Arm.FIXED].list_lines())
+    if proving.guards or facts.get("outcome", "not proved") == "not proved":
+        facts |= _run_release_tests(proving, trees, functions, all_runs)
+    if all_runs:
+        facts["arms"] = tuple(_describe_arm(proving, arm, tree, all_runs) for arm, tree in trees.items())
+        facts["unreached"] = list_unreached(trees[Arm.FIXED], all_runs)
+    return facts | {"functions": functions, "evidence": _collect_evidence(proving)}
+
+
+def _make_bench(proving: Proving, trees: Mapping[Arm, ArmTree], files: tuple[str, ...]) -> Bench:
+    return Bench(
         environment=proving.environment,
         trees=trees,
         files=files,
-        work=work,
-        carried=link_packages(folder),
+        work=proving.ledger.stage_folder("tests"),
+        carried=link_packages(proving.ledger.folder),
         say=proving.say,
     )
-    runs = run_rounds(bench)
-    touched = list_touched(proving.store, proving.subject)
-    judged = judge_runs(Runs(runs=runs, trees=trees, touched=touched))
-    described = tuple(_describe_arm(proving, arm, trees[arm], runs[arm]) for arm in arms)
-    return {**judged, "arms": described, "evidence": _collect_evidence(proving)}
 
 
-def _describe_arm(proving: Proving, arm: Arm, tree: ArmTree, runs: Sequence[ArmRun]) -> ProvedArm:
+def _run_release_tests(
+    proving: Proving, trees: Mapping[Arm, ArmTree], functions: Sequence[str], all_runs: list[Runs]
+) -> dict[str, Any]:
+    """Run the release's tests that name the change, and add their runs; what gets worse there is a FAIL, too."""
+    subject, objects = proving.subject, proving.store.objects
+    files = choose_files(objects, subject, proving.lanes, functions, but=subject.tests)
+    if not files:
+        return {"release_tests": ReleaseTests()}
+    proving.say(f"    {format_count(len(files), 'file')} of the release's own tests")
+    rounds = run_rounds(_make_bench(proving, trees, files), "release-", trace_all=True)
+    all_runs.append(Runs(runs=rounds, trees=trees, touched=frozenset()))
+    shown = judge_release(all_runs[-1], files)
+    if not shown.worse or shown.strange:
+        return {"release_tests": shown}
+    worse = shown.worse[0]
+    reason = f"a test of the release got worse: {worse.test}: {worse.line}"
+    return {"release_tests": shown, "outcome": "fail", "reason": reason}
+
+
+def _describe_arm(proving: Proving, arm: Arm, tree: ArmTree, all_runs: Sequence[Runs]) -> ProvedArm:
     root = f"{tree.folder}/"
+    runs = [run for both in all_runs for run in both.runs[arm]]
     loaded = {file.removeprefix(root): sha for run in runs for file, sha in run.loaded.items()}
     oid = proving.subject.fixed if arm is Arm.FIXED else proving.subject.base
     return ProvedArm.model_validate({"arm": arm.value, "tree": oid, "loaded": loaded})
@@ -145,4 +188,6 @@ def _find_next_step(facts: Mapping[str, Any]) -> str:
         return ""
     if facts["outcome"] == "fail":
         return "look at the tests that got worse: the backport changes what they hold"
-    return "a kit can say what these tests do not: `backproof new` writes one (docs/prove.md)"
+    calls = ", ".join(facts.get("functions", ())[:3])
+    test = f"write a test that calls {calls}, red without the fix; or " if calls else ""
+    return f"{test}a kit can say what these tests do not: `backproof new` writes one (docs/prove.md)"

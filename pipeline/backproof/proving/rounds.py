@@ -56,15 +56,18 @@ class ArmRun:
     seconds: float = 0
 
 
-def run_rounds(bench: Bench) -> dict[Arm, list[ArmRun]]:
-    """Run base and fixed in turn, twice each. Tests that changed between the arms are traced in the second round."""
+def run_rounds(bench: Bench, name: str = "", *, trace_all: bool = False) -> dict[Arm, list[ArmRun]]:
+    """Run base and fixed in turn, twice each. Tests that changed between the arms are traced in the second round.
+
+    With `trace_all`, all tests are traced in both rounds. `name` begins the names of the files that the processes write.
+    """
     runs: dict[Arm, list[ArmRun]] = {Arm.BASE: [], Arm.FIXED: []}
     with ExitStack() as stack:
-        collected = {arm: stack.enter_context(collect_tests(_make_job(bench, arm), arm.value)) for arm in runs}
+        collected = {arm: stack.enter_context(collect_tests(_make_job(bench, arm), f"{name}{arm}")) for arm in runs}
         for number in range(_TWICE):
-            traced = _list_changed(runs) if number else ()
+            traced = None if trace_all else _list_changed(runs) if number else ()
             for arm, earlier in runs.items():
-                run = run_arm(collected[arm], arm, f"{arm}-{number + 1}", traced)
+                run = run_arm(collected[arm], arm, f"{name}{arm}-{number + 1}", traced)
                 earlier.append(run)
                 bench.say(f"    {arm}, run {number + 1}: {_describe(run)}")
     return runs
@@ -82,7 +85,7 @@ def _describe(run: ArmRun) -> str:
     return (counts or "no test ran") + (f"; {run.lost}" if run.lost else "")
 
 
-def run_arm(collected: CollectedTests, arm: Arm, name: str, traced: Sequence[str]) -> ArmRun:
+def run_arm(collected: CollectedTests, arm: Arm, name: str, traced: Sequence[str] | None) -> ArmRun:
     """Run all files in one process; a test that takes it down is left out, and another process goes on behind it."""
     run = ArmRun(arm=arm)
     for attempt in range(_CRASHES):

@@ -33,6 +33,10 @@ class ArmTree:
     lines: Mapping[str, tuple[int, ...]]
     at_import: Mapping[str, tuple[int, ...]]
 
+    def list_lines(self) -> dict[str, tuple[int, ...]]:
+        """Return the lines by path in the tree."""
+        return {file.removeprefix(f"{self.folder}/"): lines for file, lines in self.lines.items()}
+
 
 def lay_out(store: Store, subject: LaidOut, environment: Environment, folder: Path, *, fixed: bool) -> ArmTree:
     """Write the tree of an arm and return what is in it."""

@@ -64,6 +64,19 @@ class ReachedLines(Record):
     at_import: int = Field(default=0, description="changed lines that run when their module is loaded")
 
 
+class ReleaseTests(Record):
+    """What the release's own tests show of the change: no proof of the fix, but that nothing else broke."""
+
+    files: tuple[str, ...] = Field(
+        default=(), description="files of tests that name what the fix changes, and ran whole"
+    )
+    tests: int = Field(default=0, description="tests that are green on both arms, twice each")
+    reach: tuple[str, ...] = Field(default=(), description="ids of those of them that execute changed lines")
+    worse: tuple[RedTest, ...] = Field(default=(), description="green on base, red with the fix")
+    lines: ReachedLines = ReachedLines()
+    strange: str = Field(default="", description="why they show nothing")
+
+
 class ProofRecord(Record):
     """proof.json: the proof of one backport by its own tests."""
 
@@ -97,5 +110,12 @@ class ProofRecord(Record):
     code: tuple[str, ...] = Field(default=(), description="files of code that the fix changes")
     arms: tuple[ProvedArm, ...] = ()
     lines: ReachedLines = ReachedLines()
+    unreached: tuple[str, ...] = Field(
+        default=(), description="changed lines in functions that no test that ran executes, as path:line"
+    )
+    functions: tuple[str, ...] = Field(
+        default=(), description="functions and classes that the fix changes, as path::name"
+    )
+    release_tests: ReleaseTests | None = Field(default=None, description="null: they were not asked")
     seconds: float = 0
     evidence: tuple[Evidence, ...] = ()

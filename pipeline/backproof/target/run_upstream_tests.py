@@ -42,7 +42,8 @@ class Events:
         self.raised: dict[str, list[dict[str, Any]]] = {}
         self.packages: list[str] = request.get("packages", [])
         self.root: str = request["root"]
-        self.traced = set(request.get("traced", []))
+        self.traced: set[str] = set()
+        self.all_traced = False
         self.trace = LineTrace(request.get("lines", {}))
         self.meetings = Meetings()
         self.path: list[str] = request.get("path", [])
@@ -57,6 +58,7 @@ class Events:
             os.close(self.handle)
             self.handle = os.open(turn["events"], os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
             self.traced = set(turn["traced"])
+            self.all_traced = bool(turn["all_traced"])
             left_out = set(turn["deselect"])
             session.items[:] = [item for item in session.items if item.nodeid not in left_out]
 
@@ -76,7 +78,7 @@ class Events:
         self.put(event="start", test=nodeid)
 
     def pytest_runtest_setup(self, item: Any) -> None:
-        if item.nodeid in self.traced:
+        if self.all_traced or item.nodeid in self.traced:
             self.trace.start()
 
     def pytest_runtest_makereport(self, item: Any, call: Any) -> None:
@@ -87,7 +89,7 @@ class Events:
 
     def put_meetings(self, item: Any) -> None:
         """Put down which changed lines a test executed, and which names it met or mentions that are missing here."""
-        if item.nodeid in self.traced:
+        if self.all_traced or item.nodeid in self.traced:
             self.put(event="reached", test=item.nodeid, lines=self.trace.stop())
         code = getattr(getattr(item, "function", None), "__code__", None)
         met = {*self.meetings.take_met(), *(self.meetings.names & list_names(code))}

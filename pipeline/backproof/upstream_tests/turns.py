@@ -7,7 +7,7 @@ import secrets
 import time
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from backproof.adapters import background, proc
 from backproof.rundir.ledger import write_atomic
@@ -33,12 +33,13 @@ class CollectedTests:
     nonce: str
     process: RunningProcess
 
-    def run_turn(self, name: str, *, deselect: Sequence[str] = (), traced: Sequence[str] = ()) -> TestLog:
-        """Run all collected tests but some, in a process of their own."""
+    def run_turn(self, name: str, *, deselect: Sequence[str] = (), traced: Sequence[str] | None = ()) -> TestLog:
+        """Run all collected tests but some, in a process of their own; `traced` is None for all of them."""
         turns = self.job.work / f"{self.name}.turns"
         events = self.job.work / f"{name}.events.jsonl"
         events.unlink(missing_ok=True)
-        facts = {"name": name, "events": str(events), "deselect": list(deselect), "traced": list(traced)}
+        facts: dict[str, Any] = {"name": name, "events": str(events), "deselect": list(deselect)}
+        facts |= {"traced": list(traced or ()), "all_traced": traced is None}
         write_atomic(turns / f"{name}.turn.json", json.dumps({**facts, "timeout": self.job.timeout}).encode())
         log = TestLog(command=self.process.command, code=self._await_answer(turns / f"{name}.done.json"))
         log.output = self.process.log.read_bytes()[-_TAIL:].decode("utf-8", "replace").strip()
