@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Final, NoReturn
 import click
 
 from backproof import __version__
+from backproof.app.progress import shown_progress
 from backproof.core.errors import BackproofError, ExitCode, HostError, Interrupted, explain_os_error
 from backproof.core.plain_text import escape_text
 from backproof.core.redaction import redact
@@ -96,7 +97,7 @@ class LazyGroup(click.Group):
             return super().make_context(*args, **extra)
 
     def invoke(self, ctx: click.Context) -> Any:
-        with _refuse_closed_pipe():
+        with _refuse_closed_pipe(), shown_progress():
             return super().invoke(ctx)
 
 

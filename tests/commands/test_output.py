@@ -90,12 +90,17 @@ def test_a_stage_prints_its_findings_as_text(run: Folder, capsys: pytest.Capture
 
 
 @pytest.mark.parametrize("as_json", [True, False])
-def test_the_end_of_a_run_is_printed_as_text(run: Folder, capsys: pytest.CaptureFixture[str], as_json: bool) -> None:
+@pytest.mark.parametrize("comment", [True, False])
+def test_the_end_of_a_run_is_printed_as_text(
+    run: Folder, kit: Path, capsys: pytest.CaptureFixture[str], as_json: bool, comment: bool
+) -> None:
     run.ledger.write_text("a.md", HOSTILE)
     failed = run.stages[-1].model_copy(update={"outcome": Outcome.FAIL})
     facts = {"files": {"comment.md": "a.md"}, "stages": (failed,), "outcome": Outcome.FAIL, "title": HOSTILE}
+    settings = run.run.settings.model_copy(update={"kit": str(kit)})
+    ended = run.run.model_copy(update={**facts, "settings": settings})
     with pytest.raises(SystemExit):
-        output.finish_run(run.run.model_copy(update=facts), run.path, as_json=as_json)
+        output.finish_run(ended, run.path, as_json=as_json, comment=comment)
     text = capsys.readouterr().out
     assert "three::" in text
     assert_inert(text)

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from backproof.devices.protocol import Device
 
 REPORTS = ROOT / "reports"
-TEMPLATES = ("comment.md.j2", "hardware.md.j2")
+TEMPLATES = ("comment.md.j2", "verdict.j2", "before.j2", "asked.j2", "screen.txt.j2", "hardware.md.j2")
 ENTRIES = [
     entry for name in CATALOGUES for entry in list_entries(tomllib.loads((REPORTS / name).read_text(encoding="utf-8")))
 ]

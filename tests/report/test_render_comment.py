@@ -189,15 +189,16 @@ def test_a_fixup_that_changes_no_outcome_is_not_given_more_than_it_does(tmp_path
 
 def test_reuse_and_one_line_that_runs_it_again_are_said(tmp_path: Path) -> None:
     loaded = load_judged(proved(tmp_path))
+    line = "backproof run patches/small --repo https://github.com/example/project --branch release/1 --python PYTHON"
     text = render.render_comment(loaded, plan())
     assert "Reused from an earlier run with equal inputs: fixup." in text
-    line = (
-        "uvx backproof run patches/small --repo https://github.com/example/project --branch release/1 --python PYTHON"
-    )
-    assert f"Run it again: `pip install uv && {line} --device emulator`" in text
+    assert f"Run it again with the sources of backproof 0.1.0: `{line} --device emulator`" in text
     assert "/opt/target" not in text
-    text = render.render_comment(loaded, plan(target={"requirement": "project==1", "packages": []}))
-    assert "Run it again: `pip install uv && uvx backproof demo small`" in text
+    published = replace(loaded, run=loaded.run.model_copy(update={"origin": "backproof==0.1.0"}))
+    text = render.render_comment(published, plan(target={"requirement": "project==1", "packages": []}))
+    assert "Run it again: `pip install backproof==0.1.0 && backproof demo small`" in text
+    cloned = replace(loaded, run=loaded.run.model_copy(update={"origin": f"backproof @ git+https://x.org/b@{SOURCE}"}))
+    assert f"`pip install 'backproof @ git+https://x.org/b@{SOURCE}' && {line}" in render.render_comment(cloned, plan())
 
 
 @pytest.mark.parametrize(

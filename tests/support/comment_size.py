@@ -31,8 +31,9 @@ class Size:
 
 def visible_part(text: str) -> str:
     """Return the text without what is folded; a part that is opened and not closed would hide the rest."""
-    assert text.count("<details>") == text.count("</details>")
-    return re.sub(r"(?s)<details>.*?</details>", "", text)
+    opened, closed = (len(re.findall(rf"(?m)^{tag}$", text)) for tag in ("<details>", "</details>"))
+    assert opened == closed
+    return re.sub(r"(?ms)^<details>$.*?^</details>$", "", text)
 
 
 def measure_comment(text: str) -> Size:
@@ -46,5 +47,5 @@ def measure_comment(text: str) -> Size:
         rows=sum(line.startswith("|") for line in lines) - 2 * tables,
         tables=tables,
         marks=len(re.findall(r"\[e\d+\]", text)),
-        details=text.count("<details>"),
+        details=len(re.findall(r"(?m)^<details>$", text)),
     )

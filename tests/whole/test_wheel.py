@@ -26,6 +26,8 @@ def test_the_package_under_test_is_the_installed_one() -> None:
 @pytest.mark.parametrize(
     "name",
     [
+        "_kits/19353/plan.toml",
+        "_kits/urllib3-2869/series/0001-Send-a-request-on-a-reused-connection-under-its-own.patch",
         "_reports/comment.md.j2",
         "_reports/report.html.j2",
         "_reports/sentences.toml",

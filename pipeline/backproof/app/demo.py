@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import sys
 import tarfile
-from datetime import UTC, datetime
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from filelock import FileLock
@@ -22,16 +20,18 @@ from backproof.install import distribution, overlay
 from backproof.install.interpreter import probe_target
 from backproof.install.overlay.journal import hash_file
 from backproof.kit.loader import load_plan
-from backproof.kit.plan import PLAN_FILE, Service
+from backproof.kit.places import find_kit
+from backproof.kit.plan import Service
 from backproof.rundir.ledger import digest_of, sha256_of
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from backproof.kit.plan import Plan, Target
     from backproof.records.proof import Run
     from backproof.rundir.context import Say
 
 _DATE = "2026-01-01T00:00:00+00:00"
-_PATCHES = "patches"
 _ALONE = ("--no-deps", "--no-build-isolation")
 """The release by itself, built with the packages that the plan names."""
 _NETWORK = "check the network and the package index, then run the same command again: what is done is kept"
@@ -39,26 +39,16 @@ _NETWORK = "check the network and the package index, then run the same command a
 
 def run_demo(kit: Path | None, out: Path | None, say: Say) -> tuple[Run, Path]:
     """Run a kit on the device without hardware that its checks name. Return the run and its folder."""
-    kit = (kit or find_first_kit(Path.cwd())).absolute()
+    kit = find_kit(kit)
     the_plan = load_plan(kit, DEVICES)
     target = _require_target(the_plan, kit)
-    folder = out or Path("runs") / f"demo-{the_plan.id}-{datetime.now(UTC):%Y%m%dT%H%M%S}"
+    folder = out or execution.name_folder(f"demo-{the_plan.id}")
     device = choose_device(the_plan, kit)
     overlay.recover_all_sites(say)
     python = make_environment(the_plan, target, say)
     upstream = make_repository(the_plan, target, kit, say)
     request = execution.Request(folder=folder, kit=str(kit), repo=str(upstream), python=str(python), device=device)
     return execution.run_pipeline(request, say), folder
-
-
-def find_first_kit(start: Path) -> Path:
-    """Return the first kit below `patches/` of this folder or one above it."""
-    for folder in (start, *start.parents):
-        if plans := sorted((folder / _PATCHES).glob(f"*/{PLAN_FILE}")):
-            return plans[0].parent
-    raise PlanError(
-        "there is no kit here", why=f"no folder {_PATCHES}/ with a plan in {start} or above", next_step="name a kit"
-    )
 
 
 def choose_device(the_plan: Plan, kit: Path) -> str:

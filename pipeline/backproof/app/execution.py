@@ -6,11 +6,13 @@ import shutil
 import uuid
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from backproof import __version__, devices
-from backproof.app import runner
+from backproof.app import progress, runner
+from backproof.app.origin import describe_origin
 from backproof.core.errors import NeedsReview, PlanError, TargetError
 from backproof.core.plural import format_count
 from backproof.devices import DEVICES
@@ -20,7 +22,7 @@ from backproof.install.overlay.journal import hash_file
 from backproof.kit.loader import load_plan
 from backproof.kit.plan import Service
 from backproof.records.proof import Run, Settings
-from backproof.rundir import loaded_run, subject
+from backproof.rundir import listing, loaded_run, subject
 from backproof.rundir.context import Context, R
 from backproof.rundir.ledger import Ledger, now
 from backproof.stages import PIPELINE, REGISTRY
@@ -53,6 +55,11 @@ class Request:
     device: str | None = None
     signoff: bool | None = None
     wait: float = 0
+
+
+def name_folder(stem: str) -> Path:
+    """Return the folder of a new run, below `runs/`."""
+    return Path("runs") / f"{stem}-{datetime.now(UTC):%Y%m%dT%H%M%S}"
 
 
 def run_pipeline(
@@ -138,6 +145,7 @@ def _is_patched(file: InstalledFile) -> bool:
 
 def _run_stages(request: Request, say: Say, stages: Sequence[Stage], *, hold: bool, options: object = None) -> Run:
     with open_run(request, say, hold=hold, options=options) as ctx:
+        progress.expect(listing.measure_earlier(ctx.ledger.folder, ctx.plan.id))
         return runner.run_stages(ctx, ctx.run, stages)
 
 
@@ -249,7 +257,13 @@ def _read_current(ledger: Ledger, the_plan: Plan, settings: Settings) -> Run:
     if known := ledger.load_run():
         subject.must_be_of(ledger.folder, known.settings, settings)
         subject.must_be_of_kit(ledger.folder, known, the_plan.id)
-        return known.model_copy(update={"tool": tool, "title": the_plan.title})
+        return known.model_copy(update={"tool": tool, "origin": describe_origin(), "title": the_plan.title})
     return Run(
-        tool=tool, id=uuid.uuid4().hex[:12], kit=the_plan.id, title=the_plan.title, settings=settings, started=now()
+        tool=tool,
+        origin=describe_origin(),
+        id=uuid.uuid4().hex[:12],
+        kit=the_plan.id,
+        title=the_plan.title,
+        settings=settings,
+        started=now(),
     )

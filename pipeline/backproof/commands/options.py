@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +11,7 @@ import click
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+_LANG = "The language of what is printed; by default that of the terminal."
 FOLDER = click.Path(path_type=Path, exists=True, file_okay=False)
 FILE = click.Path(path_type=Path, exists=True, dir_okay=False)
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON instead of text.")
@@ -21,6 +23,18 @@ kit_option = click.option(
 language_option = click.option(
     "--lang", type=click.Choice(["en", "zh"]), default="en", show_default=True, help="The comment's language."
 )
+
+
+def choose_language() -> str:
+    """Return the language of the terminal, where the comment has it."""
+    named = next((value for name in ("LC_ALL", "LC_MESSAGES", "LANG") if (value := os.environ.get(name))), "")
+    return "zh" if named.lower().startswith("zh") else "en"
+
+
+def add_ending_options(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the options that say what a run prints at its end."""
+    option = click.option("--lang", "language", type=click.Choice(["en", "zh"]), default=choose_language, help=_LANG)
+    return click.option("--print", "comment", is_flag=True, help="Print the drafted comment.")(option(function))
 
 
 def add_run_options(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -40,7 +54,7 @@ def add_run_options(function: Callable[..., Any]) -> Callable[..., Any]:
             metavar="SECONDS",
             help="How long to wait for a target or a device that another run has.",
         ),
-        click.option("--json", "as_json", is_flag=True, help="Print run.json instead of the comment."),
+        click.option("--json", "as_json", is_flag=True, help="Print run.json instead of text."),
     )
     for option in reversed(options):
         function = option(function)

@@ -8,60 +8,64 @@ from __future__ import annotations
 
 import os
 import sys
+from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
-from backproof.core.errors import ExitCode
+from backproof.app import progress
+from backproof.app.progress import say
 from backproof.core.plain_text import dump_json, escape_line, escape_text
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from rich.console import Console
 
     from backproof.core.model import Record
     from backproof.records.proof import Run, StageResult
+    from backproof.report.catalogue import Language
     from backproof.upstream.actions import Actions
 
 
+__all__ = ["say"]
+
 _PIPED = 10_000
 """Columns of what no terminal shows."""
-_FINDINGS = 10
 
 
 def open_console() -> Console:
     """Return where tables of a result go. A line that goes to a file or another program is not broken to fit 80 columns."""
     from rich.console import Console
 
+    progress.pause()
     width = None if sys.stdout.isatty() or "COLUMNS" in os.environ else _PIPED
     return Console(highlight=False, width=width)
 
 
 def print_line(text: object, *, err: bool = False) -> None:
     """Print one line, whatever is in it."""
-    click.echo(escape_line(str(text)), err=err)
+    _echo(escape_line(str(text)), err=err)
 
 
 def print_text(text: str) -> None:
     """Print a document of several lines."""
-    click.echo(escape_text(text), nl=not text.endswith("\n"))
+    _echo(escape_text(text), nl=not text.endswith("\n"))
 
 
 def print_json(value: Record | dict[str, Any]) -> None:
-    click.echo(dump_json(value if isinstance(value, dict) else value.model_dump(mode="json", by_alias=True)))
+    _echo(dump_json(value if isinstance(value, dict) else value.model_dump(mode="json", by_alias=True)))
 
 
 def print_exact(text: str | bytes) -> None:
     """Print what another program reads byte by byte, such as a script; a terminal still gets no control character."""
     if sys.stdout.isatty():
         text = escape_text(text if isinstance(text, str) else text.decode("utf-8", "replace"))
-    click.echo(text, nl=isinstance(text, str))
+    _echo(text, nl=isinstance(text, str))
 
 
-def say(text: str) -> None:
-    """Print progress: one line on stderr; stdout is for results."""
-    print_line(text, err=True)
+def _echo(text: str | bytes, *, err: bool = False, nl: bool = True) -> None:
+    progress.pause()
+    click.echo(text, err=err, nl=nl)
 
 
 def actions_job(*, err: bool = False) -> Actions | None:
@@ -71,10 +75,35 @@ def actions_job(*, err: bool = False) -> Actions | None:
     return Actions.here(lambda line: click.echo(line, err=err))
 
 
-def finish_run(run: Run, folder: Path, *, as_json: bool) -> NoReturn:
+def finish_run(run: Run, folder: Path, *, as_json: bool, comment: bool = False, language: Language = "en") -> NoReturn:
     """Print what came of a run, and end with its exit code."""
-    print_json(run) if as_json else _print_run(run, folder)
+    if as_json:
+        print_json(run)
+    elif comment:
+        print_text((folder / run.files["comment.md"]).read_text(encoding="utf-8"))
+    else:
+        _print_screen(run, folder, language)
     sys.exit(run.outcome.exit_code)
+
+
+def _print_screen(run: Run, folder: Path, language: Language) -> None:
+    from rich.text import Text
+
+    from backproof.devices import DEVICES
+    from backproof.kit.loader import load_plan
+    from backproof.report.render import render_screen
+    from backproof.rundir.ledger import Ledger
+    from backproof.stages import REGISTRY
+    from backproof.verdict.run_verdict import read_run
+
+    loaded = read_run(Ledger(folder), run, REGISTRY)
+    plan = load_plan(Path(run.settings.kit), DEVICES)
+    text = escape_text(render_screen(replace(loaded, folder=str(folder)), plan, language=language))
+    console = open_console()
+    lines = list(Text(text).wrap(console, console.width))
+    if console.is_terminal and len(lines) >= console.height:
+        lines = [*lines[: console.height - 4], Text("…"), *lines[-2:]]
+    console.print(Text("\n").join(lines), soft_wrap=True)
 
 
 def finish_stage(run: Run, name: str, *, as_json: bool) -> NoReturn:
@@ -88,19 +117,7 @@ def finish_stage(run: Run, name: str, *, as_json: bool) -> NoReturn:
     sys.exit(result.outcome.exit_code)
 
 
-def _print_run(run: Run, folder: Path) -> None:
-    comment = folder / run.files.get("comment.md", "comment.md")
-    if comment.exists():
-        print_text(comment.read_text(encoding="utf-8"))
-    for result in run.stages:
-        if result.outcome.exit_code is not ExitCode.PASS:
-            _print_result(result, most=_FINDINGS)
-    for name in (*run.files.values(), "run.json"):
-        print_line(folder / name)
-    print_line(f"outcome: {run.outcome}{'' if run.level is None else f' (level {run.level})'}")
-
-
-def _print_result(result: StageResult, *, most: int | None = None) -> None:
+def _print_result(result: StageResult) -> None:
     print_line(f"{result.stage}: {result.outcome}: {result.sentence}")
-    for finding in result.findings[:most]:
+    for finding in result.findings:
         print_line(f"  {finding.line}")

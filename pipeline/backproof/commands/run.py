@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from backproof.commands.options import add_run_options, json_option
+from backproof.commands.options import add_ending_options, add_run_options, json_option
 from backproof.commands.output import finish_run, finish_stage, print_line, say
-from backproof.core import time_budget
 
 if TYPE_CHECKING:
     from backproof.rundir.context import Stage
@@ -28,7 +27,9 @@ class _StageName(click.ParamType[str]):
 
 @click.command()
 @click.argument("path", metavar="KIT|RUN", type=click.Path(path_type=Path))
-@click.option("--out", type=click.Path(path_type=Path), help="With KIT: the run folder; one that exists goes on.")
+@click.option(
+    "--out", type=click.Path(path_type=Path), help="With KIT: the run folder; by default a new one below runs/."
+)
 @click.option("--from", "first", type=_StageName(), help="First stage; by default the first of all.")
 @click.option("--to", "last", type=_StageName(), help="Last stage; by default the last of all.")
 @click.option("--only", type=_StageName(), help="This stage alone. What it puts into the target stays until --undo.")
@@ -41,15 +42,19 @@ class _StageName(click.ParamType[str]):
 @click.option(
     "--mutate", is_flag=True, help="Try the proofs on wrong versions of the fix, too: see `backproof mutate`."
 )
+@add_ending_options
 @add_run_options
 def run(*, path: Path, out: Path | None, undo: bool, force: bool, mutate: bool, as_json: bool, **options: Any) -> None:
-    """Run the pipeline of a kit on a release branch, or go on with a run, and print the drafted comment.
+    """Run the pipeline of a kit on a release branch, or go on with a run, and draft the comment.
 
-    Give a kit and --out for a new run, or the folder of a run that exists: what is done and unchanged is reused.
+    Give a kit, by its path or its name, for a new run; or the folder of a run: what is done and unchanged is reused.
+
+    Example: backproof run patches/19353 --repo ../vllm-ascend --python .venv/bin/python
     """
     from backproof.app import execution
 
     first, last, only = (options.pop(name) for name in ("first", "last", "only"))
+    ending: dict[str, Any] = {"as_json": as_json, **{name: options.pop(name) for name in ("comment", "language")}}
     folder, kit = _locate(path, out)
     request = execution.Request(folder=folder, kit=kit, **options)
     if undo:
@@ -60,7 +65,7 @@ def run(*, path: Path, out: Path | None, undo: bool, force: bool, mutate: bool, 
         first, last = first or execution.NAMES[0], last or execution.NAMES[-1]
         beside = _name_beside(mutate=mutate)
         done = execution.run_pipeline(request, say, first=first, last=last, beside=beside)
-        finish_run(done, folder, as_json=as_json)
+        finish_run(done, folder, **ending)
 
 
 def _name_beside(*, mutate: bool) -> tuple[Stage, ...]:
@@ -71,13 +76,13 @@ def _name_beside(*, mutate: bool) -> tuple[Stage, ...]:
 
 def _locate(path: Path, out: Path | None) -> tuple[Path, str | None]:
     """Return the run folder, and the kit where the path is one."""
-    if out is not None:
-        return out, str(path)
-    if (path / "plan.toml").is_file():
-        raise click.UsageError("Missing option '--out': where a new run goes.")
-    if not path.is_dir():
-        raise click.UsageError(f"{path}: neither a kit nor the folder of a run.")
-    return path, None
+    from backproof.app.execution import name_folder
+    from backproof.kit.places import find_kit
+
+    if path.is_dir() and not (path / "plan.toml").is_file() and out is None:
+        return path, None
+    kit = find_kit(path)
+    return out or name_folder(kit.name), str(kit)
 
 
 @click.command("mutate")
@@ -91,6 +96,7 @@ def mutate_command(*, folder: Path, span: str | None, as_json: bool) -> None:
     timeout is no catch. The list is in mutate/mutate.json, and the versions are in mutate/mutants.patch.
     """
     from backproof.app import execution
+    from backproof.core import time_budget
     from backproof.stages import mutate
 
     options = mutate.MutateOptions(budget=time_budget.parse_budget(span))
@@ -101,10 +107,16 @@ def mutate_command(*, folder: Path, span: str | None, as_json: bool) -> None:
 @click.command("demo")
 @click.argument("kit", type=click.Path(path_type=Path), required=False)
 @click.option("--out", type=click.Path(path_type=Path), help="The run folder; by default a new one under runs/.")
-@click.option("--json", "as_json", is_flag=True, help="Print run.json instead of the comment.")
-def demo_command(*, kit: Path | None, out: Path | None, as_json: bool) -> None:
-    """Run KIT (by default the first under patches/) on a device without hardware, target environment included."""
+@add_ending_options
+@json_option
+def demo_command(*, kit: Path | None, out: Path | None, **options: Any) -> None:
+    """Run KIT (by default the first under patches/) on a device without hardware, target environment included.
+
+    KIT is a path, or the name of a kit of patches/ or of Backproof itself.
+
+    Example: backproof demo urllib3-2869
+    """
     from backproof.app import demo
 
     done, folder = demo.run_demo(kit, out, say)
-    finish_run(done, folder, as_json=as_json)
+    finish_run(done, folder, **options)

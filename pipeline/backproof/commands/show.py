@@ -18,17 +18,22 @@ if TYPE_CHECKING:
 
 
 @click.command("show")
-@click.argument("folder", metavar="[RUN|FOLDER]", type=FOLDER, default=Path("runs"))
+@click.argument("folder", metavar="[RUN|FOLDER]", type=FOLDER, required=False)
 @click.option("--stage", "name", metavar="NAME", help="Of a run: only this stage, with its findings and its evidence.")
 @json_option
-def show_command(*, folder: Path, name: str | None, as_json: bool) -> None:
+def show_command(*, folder: Path | None, name: str | None, as_json: bool) -> None:
     """Show a run: verdict, arms, stages, claims, checks, and whether its evidence still holds; or list the runs in a folder.
 
-    By default the runs in runs/, newest first. Exit code 0 whatever a run's outcome was: the question was answered.
+    By default the newest run in runs/; `show runs` lists them. Exit code 0 whatever a run's outcome was: the question was
+    answered.
+
+    Example: backproof show --stage validate
     """
     from backproof.commands.views import run
     from backproof.rundir import listing
 
+    if folder is None:
+        folder = next((Path("runs") / row.folder for row in listing.list_runs(Path("runs")).runs), Path("runs"))
     if name is None and not (folder / "run.json").is_file():
         runs = listing.list_runs(folder)
         print_json(runs) if as_json else run.print_runs(runs)

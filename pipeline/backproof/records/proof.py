@@ -16,6 +16,10 @@ from backproof.records.picks import ConflictRecord, PickOutcome  # noqa: TC001 -
 Role = Literal["proof", "guard", "limit"]
 Verdict = Literal["as-expected", "not-discriminating", "not-reproduced", "not-shown", "unexpected", "failed", "error"]
 """What a case on one arm is, beside what the plan expects of it."""
+_ORIGIN = (
+    r"^$|^backproof==[\w.!+-]+$|^backproof @ git\+https://[\w./~%:-]+@[0-9a-f]{40,64}$|^sources( at [0-9a-f]{40,64})?$"
+)
+"""Nothing else: the comment shows it as a command."""
 PATCH_FILE = "backport.mbox"
 """The whole backport in mail format, beside fixup.json."""
 UPSTREAM_FILE = "upstream.mbox"
@@ -225,6 +229,11 @@ class Run(Record):
 
     schema_version: Literal[2] = 2
     tool: str
+    origin: str = Field(
+        default="",
+        pattern=_ORIGIN,
+        description="a requirement for pip that installs this Backproof, or `sources` with their commit",
+    )
     id: str
     kit: str
     title: str

@@ -6,6 +6,7 @@ import textwrap
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from backproof.core.errors import ExitCode
 from backproof.core.model import Arm, Outcome
 from backproof.records.proof import ValidateRecord
 from backproof.report.document import DocumentView
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from backproof.core.model import Evidence, Finding
     from backproof.records.audit import ReviewRequest, ValidationClaim
     from backproof.records.proof import LandedFixup
-    from backproof.report.view import Fact, JudgedCase, Part
+    from backproof.report.view import Fact, JudgedCase
 
 _ROWS = 5
 _SUGGESTED = 8
@@ -125,14 +126,16 @@ class CommentView(DocumentView):
         return next((judged for judged in red if judged.holds and judged.case.role == "proof"), None)
 
     def describe_failure(self, judged: JudgedCase) -> str:
-        """Return what failed, without the id of the test that said so."""
-        head, _, rest = judged.case.first.partition(": ")
-        return rest if "::" in head and rest else judged.case.first
+        """Return what the first red test ended with, without its id."""
+        return next((test.line for test in judged.case.tests if test.is_red), judged.case.first)
 
     @property
-    def reached(self) -> Part | None:
-        """The claim that the changed lines ran, where it holds."""
-        return next((part for part in self.claims if part.name == "reached" and part.outcome is Outcome.PASS), None)
+    def reached_and_green(self) -> bool:
+        """Whether the changed lines ran, and the first proof that is red on base is green with them."""
+        reached = any(part.name == "reached" and part.outcome is Outcome.PASS for part in self.claims)
+        red = self.first_red
+        pair = (red.case.check, red.case.model) if red else None
+        return reached and pair in run_verdict.find_proofs(self.loaded.cases)
 
     @property
     def suggestion(self) -> str:
@@ -156,6 +159,15 @@ class CommentView(DocumentView):
     @property
     def versions(self) -> tuple[Fact, ...]:
         return tuple(fact for fact in self.environment if fact.name not in _NOT_VERSIONS)
+
+    @property
+    def next_steps(self) -> tuple[str, ...]:
+        """What the stages that ended badly say of it, and what to do; a few lines."""
+        badly = [stage for stage in self.run.stages if stage.outcome.exit_code is not ExitCode.PASS]
+        lines = [
+            line for stage in badly for line in (stage.sentence, *(finding.line for finding in stage.findings[:2]))
+        ]
+        return tuple(lines[:4])
 
     @property
     def others_computed(self) -> bool:

@@ -175,10 +175,8 @@ class DocumentView(RunView):
 
     @property
     def command(self) -> str:
-        """The line that installs Backproof and runs the same again, on a machine that has neither."""
-        settings = self.run.settings
-        if self.plan.target:
-            return f"pip install uv && uvx backproof demo {shlex.quote(one_line(self.run.kit))}"
+        """The line that runs the same again; it installs Backproof first, where a reader can get this very one."""
+        settings, origin = self.run.settings, self.run.origin
         named = (
             f"patches/{self.run.kit}",
             f"https://github.com/{self.plan.upstream.repo}",
@@ -186,8 +184,20 @@ class DocumentView(RunView):
             settings.device,
         )
         kit, url, branch, device = (shlex.quote(one_line(value)) for value in named)
-        options = f"--repo {url} --branch {branch} --python PYTHON --device {device}"
-        return f"pip install uv && uvx backproof run {kit} {options}"
+        again = f"backproof run {kit} --repo {url} --branch {branch} --python PYTHON --device {device}"
+        if self.plan.target:
+            again = f"backproof demo {shlex.quote(one_line(self.run.kit))}"
+        return f"pip install {shlex.quote(origin)} && {again}" if origin.startswith("backproof") else again
+
+    @property
+    def sources(self) -> str:
+        """What a reader needs who cannot install this Backproof: its version, and its commit where that is known."""
+        commit = self.run.origin.partition(" at ")[2]
+        return (
+            ""
+            if self.run.origin.startswith("backproof")
+            else f"{self.run.tool}{f' at {commit[:12]}' if commit else ''}"
+        )
 
     @property
     def upstream_evidence(self) -> tuple[Evidence, ...]:

@@ -18,7 +18,7 @@ from markupsafe import Markup
 
 from backproof import __version__
 from backproof.core import escape
-from backproof.core.plain_text import cut_text, cut_words, strip_controls
+from backproof.core.plain_text import cut_text, cut_words, escape_line, strip_controls
 from backproof.core.plural import format_count
 from backproof.core.redaction import find_secrets, redact, redact_for_public
 from backproof.report.catalogue import find_templates, load_catalogue
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
     from backproof.kit.plan import Plan
     from backproof.records.merged import Merged
-    from backproof.report.catalogue import Language
+    from backproof.report.catalogue import Catalogue, Language
     from backproof.rundir.loaded_run import LoadedRun
     from backproof.triage import TriageResult
 
@@ -68,13 +68,25 @@ def render_comment(
 ) -> str:
     """Draft the comment for the upstream pull request, in Markdown; `hide` where it is not our machine's to mask."""
     environment = make_markdown_environment(hide or _make_mask(loaded), language)
-    headline = load_catalogue(language).translate("headline", loaded.run.outcome)
     text = environment.get_template("comment.md.j2").render(
-        view=CommentView.of(loaded, plan, most=_FOLDED_ROWS),
-        headline=HEADLINES[loaded.run.outcome] if headline == loaded.run.outcome else headline,
-        links=links or Links(),
+        **_describe_run(loaded, plan, language), links=links or Links()
     )
     return fit_sections(_split_sections(text), COMMENT_LIMIT, language)
+
+
+def render_screen(loaded: LoadedRun, plan: Plan, *, language: Language = "en") -> str:
+    """Render what a terminal shows when a run ends, on 80 columns and 24 lines: text, with its lines not yet broken."""
+    environment = make_text_environment(language)
+    text = environment.get_template("screen.txt.j2").render(**_describe_run(loaded, plan, language))
+    return re.sub(r"\n{3,}", "\n\n", text).strip("\n")
+
+
+def _describe_run(loaded: LoadedRun, plan: Plan, language: Language) -> dict[str, Any]:
+    headline = load_catalogue(language).translate("headline", loaded.run.outcome)
+    return {
+        "view": CommentView.of(loaded, plan, most=_FOLDED_ROWS),
+        "headline": HEADLINES[loaded.run.outcome] if headline == loaded.run.outcome else headline,
+    }
 
 
 def render_page(loaded: LoadedRun, plan: Plan) -> str:
@@ -103,17 +115,9 @@ def render_triage_page(result: TriageResult) -> str:
 
 def make_markdown_environment(hide: Mask, language: Language = "en") -> Environment:
     """Escape for Markdown by default; `hide` takes out of each value what must not be shown."""
-    catalogue = load_catalogue(language)
-
-    def inert(value: Any) -> str:
-        return _escape_value(value, lambda text: escape.escape_prose(hide(text)))
-
-    def say(key: str, **values: Any) -> Markup:
-        safe = {name: value if isinstance(value, int) else inert(value) for name, value in values.items()}
-        return Markup(catalogue.fill(key, **safe))  # noqa: S704 - the sentences are ours, the values are escaped
-
-    environment = _make_environment(finalize=inert)
+    environment = _make_saying_environment(lambda text: escape.escape_prose(hide(text)), load_catalogue(language))
     environment.filters.update(
+        strong=lambda text: Markup(f"**{text}**"),  # noqa: S704
         prose=lambda text, limit=600: escape.escape_prose(hide(text), limit),
         brief=lambda text, count: escape.escape_prose(cut_words(hide(text), count)),
         brief_code=lambda text, count: escape.format_code_span(cut_words(hide(text), count)),
@@ -121,11 +125,41 @@ def make_markdown_environment(hide: Mask, language: Language = "en") -> Environm
         code=lambda text, limit=200: escape.format_code_span(hide(text), limit),
         fence=lambda text, language="": escape.format_code_block(hide(text), language),
     )
-    environment.globals.update(
-        say=say,
-        word=catalogue.translate,
-        section=lambda name: Markup(f"\x1e{name}\x1f"),  # noqa: S704
+    environment.globals.update(section=lambda name: Markup(f"\x1e{name}\x1f"))  # noqa: S704
+    return environment
+
+
+def make_text_environment(language: Language) -> Environment:
+    """As `make_markdown_environment`, for a terminal."""
+    mask = mask_with(redact)
+
+    def show(text: Any, _limit: int = 0) -> Markup:
+        return Markup(escape_line(mask(text)))  # noqa: S704 - no markup: nothing is escaped any more
+
+    environment = _make_saying_environment(show, load_catalogue(language), strip="**")
+    environment.filters.update(
+        strong=show,
+        brief=lambda text, count: show(cut_words(str(text), count)),
+        brief_code=lambda text, count: show(cut_words(str(text), count)),
+        code=show,
+        fence=lambda text, _: Markup("\n").join(show(f"    {line}") for line in text.splitlines()),
     )
+    return environment
+
+
+def _make_saying_environment(show: Callable[[Any], Markup], catalogue: Catalogue, strip: str = "") -> Environment:
+    """Return an environment whose templates have the sentences of a language, with values as the place shows them."""
+
+    def inert(value: Any) -> str:
+        return _escape_value(value, show)
+
+    def say(key: str, **values: Any) -> Markup:
+        safe = {name: value if isinstance(value, int) else inert(value) for name, value in values.items()}
+        sentence = catalogue.fill(key, **safe)
+        return Markup(sentence.replace(strip, "") if strip else sentence)  # noqa: S704 - ours, with values as shown
+
+    environment = _make_environment(finalize=inert)
+    environment.globals.update(say=say, word=catalogue.translate)
     return environment
 
 

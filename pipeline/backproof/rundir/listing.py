@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
 
 _DEEPEST = 3
 _MOST = 5000
+_BESIDE = 100
 _FACTS = {"id", "kit", "started", "ended", "outcome", "level", "sentence"}
 
 
@@ -43,6 +45,14 @@ def list_runs(folder: Path) -> RunList:
     """Every run in the folder or below it, a few levels deep; a run folder is not searched for others."""
     rows = [_read_row(run, folder) for run in _walk_runs(folder)]
     return RunList(runs=tuple(sorted(rows, key=lambda row: (row.started, row.folder), reverse=True)))
+
+
+def measure_earlier(folder: Path, kit: str) -> float | None:
+    """Return how many seconds the newest run of that kit beside this folder worked; None where there is none."""
+    beside = (Ledger(file.parent).load_run() for file in islice(folder.parent.glob(f"*/{RUN_FILE}"), _BESIDE))
+    whole = [run for run in beside if run and run.kit == kit and run.ended and run.outcome is Outcome.PASS]
+    newest = max(whole, key=lambda run: run.started, default=None)
+    return sum(stage.seconds for stage in newest.stages) if newest else None
 
 
 def _walk_runs(top: Path) -> Iterator[Path]:
