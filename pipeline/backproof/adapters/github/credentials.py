@@ -7,7 +7,8 @@ import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-import jwt
+from github import Auth
+from jwt import PyJWTError
 from pydantic import AwareDatetime  # noqa: TC002 - pydantic reads it
 
 from backproof.adapters.github.failure import translated_errors
@@ -54,9 +55,7 @@ class AppInstallation:
     def find_token(self, requester: Requester, path: str) -> str:
         own = f"/app/installations/{self.installation}/access_tokens"
         if path.endswith(own):
-            now = int(time.time())
-            claims = {"iss": self.app, "iat": now - _MARGIN, "exp": now + 5 * _MARGIN}
-            return _sign_claims(claims, self.key)
+            return _sign_request(self.app, self.key)
         if self.current is None or self.current.expires_at.timestamp() < time.time() + _MARGIN:
             what = "the App's token cannot be had"
             answer = requester.send(Request(what=what, verb="POST", path=own))
@@ -65,10 +64,10 @@ class AppInstallation:
         return self.current.token
 
 
-def _sign_claims(claims: Mapping[str, object], key: str) -> str:
+def _sign_request(app: str, key: str) -> str:
     try:
-        return jwt.encode(dict(claims), key, algorithm="RS256")
-    except (ValueError, jwt.PyJWTError) as error:
+        return Auth.AppAuth(app, key).token
+    except (ValueError, PyJWTError) as error:
         raise PlanError(
             f"{APP_KEY} cannot be used",
             why=f"it is no private key in PEM form: {type(error).__name__}",
