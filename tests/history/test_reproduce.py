@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import subprocess
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -122,6 +123,35 @@ def test_a_merge_commits_main_line_is_found_from_the_tree(tmp_path: Path, upstre
     ledger = ran(tmp_path, upstream, [upstream.git("rev-parse", "HEAD")], options="mainline = 1")
     done = bash(tmp_path, reproduce.render_script(ledger, loaded(ledger)), "again")
     assert done.returncode == 0, done.stderr.decode()
+
+
+@pytest.mark.parametrize("where", ["id", "title", "repo"])
+@pytest.mark.parametrize(
+    "hostile",
+    ["x\ntouch PWNED\n", "$(touch PWNED)", "`touch PWNED`", "'; touch PWNED; '", "--upload-pack=touch PWNED;false"],
+)
+def test_what_stands_in_a_run_folder_is_no_command(
+    tmp_path: Path, upstream: Repository, where: str, hostile: str
+) -> None:
+    ledger = ran(tmp_path, upstream, prepared(upstream))
+    made = loaded(ledger)
+    changed = made.run.model_copy(update={where: hostile})
+    if where == "repo":
+        changed = made.run.model_copy(update={"settings": made.run.settings.model_copy(update={"repo": hostile})})
+    bash(tmp_path, reproduce.render_script(ledger, replace(made, run=changed)), "again")
+    assert not list(tmp_path.rglob("PWNED"))
+
+
+@pytest.mark.parametrize("where", ["base", "base_tree", "head", "head_tree"])
+@pytest.mark.parametrize("hostile", ["main", "$(touch PWNED)", "x\ntouch PWNED", "--exec=touch PWNED", ""])
+def test_what_is_no_hash_is_refused(tmp_path: Path, upstream: Repository, where: str, hostile: str) -> None:
+    ledger = ran(tmp_path, upstream, prepared(upstream))
+    made = loaded(ledger)
+    assert made.pick
+    with pytest.raises(PlanError, match="is no hash"):
+        reproduce.render_script(
+            ledger, replace(made, records={**made.records, PickRecord: made.pick.model_copy(update={where: hostile})})
+        )
 
 
 def test_a_run_that_stopped_has_nothing_to_reproduce(tmp_path: Path, upstream: Repository) -> None:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from backproof import __version__, devices
+from backproof.adapters.git.address import take_password
 from backproof.app import progress, runner
 from backproof.app.origin import describe_origin
 from backproof.core.errors import NeedsReview, PlanError, TargetError
@@ -232,8 +233,8 @@ def _make_absolute(path: str) -> str:
 
 
 def _locate_repository(name: str) -> str:
-    """A path or a URL."""
-    return _make_absolute(name) if Path(name).exists() else name
+    """A path or a URL, without a password."""
+    return _make_absolute(name) if Path(name).exists() else take_password(name)
 
 
 def _locate_interpreter(name: str) -> str:

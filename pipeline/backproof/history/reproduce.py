@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from backproof.adapters.git import Store
 from backproof.core.errors import PlanError
+from backproof.core.plain_text import one_line
 from backproof.core.redaction import redact
 from backproof.history import shell_steps
 from backproof.history.picks import Picker
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from backproof.rundir.ledger import Ledger
     from backproof.rundir.loaded_run import LoadedRun
 
+_HASH = re.compile(r"[0-9a-f]{40}")
 _HEAD = """\
 #!/bin/bash
 # {title}
@@ -37,9 +39,9 @@ export GIT_CONFIG_GLOBAL=/dev/null GIT_CONFIG_NOSYSTEM=1
 export GIT_COMMITTER_NAME="${{GIT_COMMITTER_NAME:-Backproof}}" GIT_COMMITTER_EMAIL="${{GIT_COMMITTER_EMAIL:-backproof@localhost}}"
 git init --quiet "$folder"
 if [ -d "$repository" ]; then
-  echo "$(cd "$repository" && git rev-parse --path-format=absolute --git-common-dir)/objects" > "$folder/.git/objects/info/alternates"
+  echo "$(cd -- "$repository" && git rev-parse --path-format=absolute --git-common-dir)/objects" > "$folder/.git/objects/info/alternates"
 else
-  git -C "$folder" fetch --quiet "$repository" {commits}
+  git -C "$folder" fetch --quiet -- "$repository" {commits}
 fi
 cd "$folder"
 git config core.hooksPath /dev/null
@@ -66,16 +68,30 @@ def render_script(ledger: Ledger, loaded: LoadedRun) -> bytes:
             if picked
             else "run it again",
         )
+    _require_hashes(ledger, picked, fixed)
     lines = [_render_head(run, picked), *_render_picks(ledger, run.settings, picked)]
     body = "\n".join(lines).encode("utf-8", "surrogateescape") + b"\n"
     return body + (_render_fixups(ledger, picked, fixed) if fixed and fixed.head != picked.head else b"")
 
 
 def _render_head(run: Run, picked: PickRecord) -> str:
-    # A title is text from outside: in a comment it must stay on its line.
-    title = re.sub(r"[\x00-\x1f\x7f\x85\u2028\u2029]", " ", run.title)
     commits = " ".join([picked.base, *(commit.source for commit in picked.commits)])
-    return _HEAD.format(title=title, run=run.id, repository=shlex.quote(redact(run.settings.repo)), commits=commits)
+    repository = shlex.quote(one_line(redact(run.settings.repo)))
+    # A title is text from outside, and so is all of a run folder: in a comment it must stay on its line.
+    return _HEAD.format(title=one_line(run.title), run=one_line(run.id), repository=repository, commits=commits)
+
+
+def _require_hashes(ledger: Ledger, picked: PickRecord, fixed: FixupRecord | None) -> None:
+    """Refuse what would stand in the script as a hash and is none: it would be a command of whoever wrote the record."""
+    names = [picked.base, picked.base_tree, picked.head, picked.head_tree]
+    names += [name for commit in picked.commits for name in (commit.source, commit.landed) if name is not None]
+    names += [fixed.head, fixed.head_tree] if fixed else []
+    if wrong := [name for name in names if not _HASH.fullmatch(name)]:
+        raise PlanError(
+            f"{ledger.folder}: {one_line(wrong[0], 80)!r} is no hash of a commit or a tree",
+            why="the records of this run folder were not written by Backproof, or were altered",
+            next_step="use nothing of it; make the run again",
+        )
 
 
 def _render_picks(ledger: Ledger, settings: Settings, picked: PickRecord) -> Iterator[str]:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from filelock import FileLock
 from platformdirs import user_cache_path
 
+from backproof.adapters.git.address import take_password
 from backproof.adapters.git.command import checked, run_git
 from backproof.core.errors import PlanError
 from backproof.core.redaction import redact
@@ -35,6 +36,7 @@ class Source:
             PlanError: the path is no git repository.
             HostError: the URL cannot be fetched.
         """
+        repo = take_password(repo)
         git_dir = _find_git_dir(Path(repo).expanduser()) if _is_path(repo) else _update_mirror(repo, pull)
         return cls(name=redact(repo), git_dir=git_dir, refs=_list_refs(git_dir))
 
