@@ -40,7 +40,8 @@ def shop(upstream: Repository) -> Repository:
 
 
 def call(shop: Repository, tmp_path: Path, *words: str) -> Result:
-    options = ["--branch", "release", "--repo", str(shop.folder), "--out", str(tmp_path / "out")]
+    branch = [] if "--branches" in words else ["--branch", "release"]
+    options = [*branch, "--repo", str(shop.folder), "--out", str(tmp_path / "out")]
     return CliRunner().invoke(cli, ["prove", *words, *options])
 
 
@@ -102,13 +103,45 @@ def test_tests_that_the_backport_left_out_come_from_the_fix(shop: Repository, tm
     assert (result.exit_code, read(result)["proofs"]) == (0, [BELOW])
 
 
+def test_each_branch_is_asked_whether_it_has_the_fault(shop: Repository, tmp_path: Path) -> None:
+    for name, price in (
+        ("rel-conflict", PRICE.replace("count * RATE", "RATE * count")),
+        ("rel-fixed", FIXED_PRICE),
+        (
+            "rel-immune",
+            PRICE.replace(
+                "    return count * RATE", "    count = abs(count + 1) - 1\n    return count * RATE if count > 0 else 0"
+            ),
+        ),
+    ):
+        shop.switch(name, "release")
+        shop.commit(name, {"src/shop/price.py": price})
+    shop.switch("rel-plain", "release")
+    shop.git("checkout", "--quiet", "main")
+    fix = shop.commit(
+        "no negative price (#2)", {"src/shop/price.py": FIXED_PRICE, "tests/test_price.py": TESTS + NEW_TEST}
+    )
+    result = call(shop, tmp_path, fix, "--branches", "rel-*", "--json")
+    rows = {proof["branch"]: proof for proof in read(result)["proofs"]}
+    assert {name: (row["affected"], row["outcome"]) for name, row in rows.items()} == {
+        "rel-conflict": ("yes", "not proved"),
+        "rel-fixed": ("no", "not proved"),
+        "rel-immune": ("no", "not proved"),
+        "rel-plain": ("yes", "proved"),
+    }
+    assert rows["rel-conflict"]["reason"] == "it conflicts in code: src/shop/price.py (content)"
+    assert rows["rel-fixed"]["reason"] == "the branch has it already: the pick changes nothing"
+    assert result.exit_code == 0
+    assert "| rel-conflict |" in (tmp_path / "out" / "table.md").read_text()
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [
         (["abcdef1"], "abcdef1: there is no such commit"),
         (["#77"], "#77: the repository has neither its merge nor refs/pull/77/head"),
         (["main..main"], "main..main: no commit"),
-        ([], "Give WHAT, or --since TAG."),
+        ([], "Give WHAT with --branch or --branches"),
     ],
 )
 def test_what_is_not_there_is_said(shop: Repository, tmp_path: Path, words: list[str], message: str) -> None:

@@ -166,7 +166,7 @@ def test_a_conflict_in_code_needs_a_person(shop: Repository, tmp_path: Path) -> 
     shop.commit("own", {"src/shop/price.py": PRICE.replace("count * RATE", "RATE * count")})
     shop.switch("main", "main")
     fix = shop.commit("fix (#2)", {"src/shop/price.py": FIXED_PRICE, "tests/test_price.py": TESTS + NEW_TEST})
-    with pytest.raises(NeedsReview, match="conflicts in code"):
+    with pytest.raises(NeedsReview, match="it conflicts in code"):
         prove(shop, tmp_path, fix, onto=shop.git("rev-parse", "release"))
 
 

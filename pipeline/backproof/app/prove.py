@@ -33,6 +33,8 @@ class ProveRequest:
     out: Path
     landed: bool = False
     guards: bool = False
+    may_conflict: bool = False
+    """Where the fix does not land, still ask whether the release has the fault."""
 
 
 def prove_backport(request: ProveRequest, say: Say) -> ProofRecord:
@@ -80,6 +82,8 @@ def _read_subject(
     store: Store, source: Source, request: ProveRequest, commits: tuple[str, ...], lanes: Lanes
 ) -> LaidOut:
     if not request.landed:
-        return pick_commits(store, commits, source.resolve_branch(request.branch), lanes)
+        return pick_commits(
+            store, commits, source.resolve_branch(request.branch), lanes, may_conflict=request.may_conflict
+        )
     original = find_original(store, source, commits[0]) if len(commits) == 1 else None
     return read_landed(store, commits, lanes, original=original)

@@ -3,58 +3,76 @@
 from __future__ import annotations
 
 import os
+import re
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from backproof.adapters.git import Source, Store
-from backproof.app.prove import ProveRequest, prove_backport
+from backproof.app.prove import prove_backport
 from backproof.core.errors import BackproofError
+from backproof.history.branches import match_branches
 from backproof.proving.prove import FILE
-from backproof.proving.resolve import require_commit, resolve_commits
+from backproof.proving.resolve import resolve_commits
 from backproof.records.proving import ProofRecord
 from backproof.report.proofs import render_proofs
 from backproof.rundir.ledger import Ledger
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from backproof.app.prove import ProveRequest
     from backproof.rundir.context import Say
 
 _MEMORY = 4 << 30
 """Bytes that one proof may take: both arms of vLLM together take about 4 GB."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class ManyRequest:
-    """All that landed on `branch` after the commit `since`. `jobs`: how many proofs run at a time; None for what fits."""
+def prove_since(asked: ProveRequest, since: str, say: Say, *, jobs: int | None = None) -> tuple[ProofRecord, ...]:
+    """Prove each commit of the branch since another, then all of them as one; a proof that is there already is not made again.
 
-    since: str
-    branch: str
-    repo: str
-    out: Path
-    jobs: int | None = None
-
-
-def prove_since(request: ManyRequest, say: Say) -> tuple[ProofRecord, ...]:
-    """Prove each backport, then all of them as one; a proof that is there already is not made again.
+    Args:
+        asked: the branch, the repository, the folder.
+        since: a commit or a tag of the branch.
+        say: where progress goes.
+        jobs: proofs at a time; None for what fits.
 
     Returns:
         One record a backport, oldest first; the last is of all together.
     """
-    source = Source.open(request.repo)
-    ledger = Ledger(request.out)
-    tip = source.resolve_branch(request.branch)
+    source = Source.open(asked.repo)
+    ledger = Ledger(asked.out)
+    tip = source.resolve_branch(asked.branch)
     store = Store.create(ledger.store, source)
-    commits = resolve_commits(store, source, (f"{require_commit(store, source, request.since)}..{tip}",), None)
-    questions = [(sha,) for sha in commits] + [(f"{request.since}..{tip}",)]
-    say(f"{len(commits)} commits on {request.branch} since {request.since}")
-    with ThreadPoolExecutor(max_workers=request.jobs or count_jobs()) as pool:
-        proofs = tuple(pool.map(lambda what: _prove_one(request, what, say), questions))
-    title = f"{request.branch} since {request.since}"
+    commits = resolve_commits(store, source, (f"{since}..{tip}",), None)
+    questions = [*commits, f"{since}..{tip}"]
+    say(f"{len(commits)} commits on {asked.branch} since {since}")
+    with ThreadPoolExecutor(max_workers=jobs or count_jobs()) as pool:
+        proofs = tuple(pool.map(lambda what: _prove_once(asked, what, say), questions))
+    _write_table(ledger, proofs, f"{asked.branch} since {since}")
+    return proofs
+
+
+def _write_table(ledger: Ledger, proofs: Sequence[ProofRecord], title: str) -> None:
     for name, text in render_proofs(proofs, title=title).items():
         ledger.write_text(name, text)
-    return proofs
+
+
+def prove_branches(asked: ProveRequest, globs: Sequence[str], say: Say) -> tuple[ProofRecord, ...]:
+    """Ask of each branch whether it has the fault, by running the fix's tests there, and prove the fix on it where it lands.
+
+    Returns:
+        One record a branch, by name.
+    """
+    branches = match_branches(Source.open(asked.repo), globs)
+    proofs = []
+    for branch in branches:
+        folder = asked.out / re.sub(r"[^\w.-]+", "-", branch)
+        proofs.append(_prove_safely(replace(asked, branch=branch, out=folder, may_conflict=True), say))
+    _write_table(Ledger(asked.out), proofs, " ".join(asked.what))
+    return tuple(proofs)
 
 
 def count_jobs() -> int:
@@ -66,23 +84,28 @@ def count_jobs() -> int:
     return max(1, min(len(os.sched_getaffinity(0)) // 2, free // _MEMORY))
 
 
-def _prove_one(request: ManyRequest, what: tuple[str, ...], say: Say) -> ProofRecord:
-    folder = request.out / (what[0][:12] if ".." not in what[0] else "together")
+def _prove_once(asked: ProveRequest, what: str, say: Say) -> ProofRecord:
+    folder = asked.out / ("together" if ".." in what else what[:12])
     kept = Ledger(folder).read_record(FILE, ProofRecord)
-    if kept and kept.what == " ".join(what) and kept.outcome != "error":
+    if kept and kept.what == what and kept.outcome != "error":
         say(f"{folder.name}: {kept.outcome} (there already)")
         return kept
-    asked = ProveRequest(what=what, branch=request.branch, repo=request.repo, out=folder, landed=True)
+    return _prove_safely(replace(asked, what=(what,), out=folder, landed=True), say)
+
+
+def _prove_safely(asked: ProveRequest, say: Say) -> ProofRecord:
+    """Prove one of many: what stops it is its own result, and the others go on."""
+    name = asked.out.name
     try:
-        proof = prove_backport(asked, lambda line: say(f"{folder.name}: {line.strip()}"))
+        proof = prove_backport(asked, lambda line: say(f"{name}: {line.strip()}"))
     except BackproofError as error:
         proof = ProofRecord.model_validate(
             {
-                "what": " ".join(what),
-                "branch": request.branch,
+                "what": " ".join(asked.what),
+                "branch": asked.branch,
                 "outcome": "error",
                 "reason": f"{error.what}: {error.why}"[:1000],
             }
         )
-    say(f"{folder.name}: {proof.outcome}{f': {proof.reason}' if proof.reason else ''}")
+    say(f"{name}: {proof.outcome}{f': {proof.reason}' if proof.reason else ''}")
     return proof

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
@@ -12,12 +12,19 @@ from backproof.commands.options import json_option
 from backproof.commands.output import print_json, print_line, say
 
 if TYPE_CHECKING:
-    from backproof.app.prove_many import ManyRequest
+    from backproof.app.prove import ProveRequest
+    from backproof.records.proving import ProofRecord
 
 
 @click.command()
 @click.argument("what", nargs=-1, metavar="WHAT...")
-@click.option("--branch", required=True, help="The release branch.")
+@click.option("--branch", default="", help="The release branch.")
+@click.option(
+    "--branches",
+    multiple=True,
+    metavar="GLOB",
+    help="Instead of --branch: each that matches. Is it affected, and is it proved?",
+)
 @click.option("--repo", default=".", show_default=True, help="The repository: a path or a URL. It is only read.")
 @click.option("--landed", is_flag=True, help="WHAT stands on the branch already: prove it there.")
 @click.option(
@@ -32,16 +39,7 @@ if TYPE_CHECKING:
 @click.option("--out", type=click.Path(path_type=Path), help="Where the proof goes; by default a folder in runs/.")
 @json_option
 def prove(
-    *,
-    what: tuple[str, ...],
-    branch: str,
-    repo: str,
-    landed: bool,
-    since: str | None,
-    jobs: int | None,
-    guards: bool,
-    out: Path | None,
-    as_json: bool,
+    *, branches: tuple[str, ...], since: str | None, jobs: int | None, out: Path | None, as_json: bool, **rest: Any
 ) -> None:
     """Prove a backport by its fix's own tests: red without it, green with it, and they reach what it changes.
 
@@ -49,17 +47,21 @@ def prove(
     """
     from backproof.app.prove import ProveRequest, prove_backport
     from backproof.commands.views import proof
+
+    what, branch = rest["what"], rest["branch"]
+    if bool(what) == bool(since) or bool(branch) == bool(branches) or (since and branches):
+        raise click.UsageError("Give WHAT with --branch or --branches, or --since TAG with --branch.")
+    folder = out or proof.name_folder(what or (f"since-{since}",), branch or "branches")
+    request = ProveRequest(out=folder, **rest)
+    if since or branches:
+        _prove_many(request, since, branches, jobs, as_json=as_json)
+    _finish(prove_backport(request, say), folder, as_json=as_json)
+
+
+def _finish(record: ProofRecord, folder: Path, *, as_json: bool) -> NoReturn:
+    from backproof.commands.views import proof
     from backproof.records.proving import OUTCOMES
 
-    if bool(what) == bool(since):
-        raise click.UsageError("Give WHAT, or --since TAG.")
-    folder = out or proof.name_folder(what or (f"since-{since}",), branch)
-    if since:
-        from backproof.app.prove_many import ManyRequest
-
-        _prove_many(ManyRequest(since=since, branch=branch, repo=repo, out=folder, jobs=jobs), as_json=as_json)
-    request = ProveRequest(what=what, branch=branch, repo=repo, out=folder, landed=landed, guards=guards)
-    record = prove_backport(request, say)
     if as_json:
         print_json(record)
     else:
@@ -68,21 +70,25 @@ def prove(
     sys.exit(OUTCOMES[record.outcome].exit_code)
 
 
-def _prove_many(request: ManyRequest, *, as_json: bool) -> NoReturn:
-    from backproof.app.prove_many import prove_since
+def _prove_many(
+    request: ProveRequest, since: str | None, branches: tuple[str, ...], jobs: int | None, *, as_json: bool
+) -> NoReturn:
+    from backproof.app import prove_many
     from backproof.commands.views import proof
     from backproof.core.model import worst_outcome
     from backproof.records.proving import OUTCOMES
 
-    proofs = prove_since(request, say)
+    if since:
+        proofs = prove_many.prove_since(request, since, say, jobs=jobs)
+    else:
+        proofs = prove_many.prove_branches(request, branches, say)
     if as_json:
-        print_json(
-            {"schema_version": 1, "proofs": [record.model_dump(mode="json", by_alias=True) for record in proofs]}
-        )
+        rows = [record.model_dump(mode="json", by_alias=True) for record in proofs]
+        print_json({"schema_version": 1, "proofs": rows})
     else:
         proof.print_table(proofs)
         for name in ("table.md", "table.html", "table.jsonl"):
             print_line(request.out / name)
     # What has no test to prove it is no mistake of the branch: only what got worse, or could not be told, is.
-    worst = worst_outcome(OUTCOMES[record.outcome] for record in proofs if record.outcome != "not proved")
-    sys.exit(worst.exit_code if any(record.outcome != "not proved" for record in proofs) else 0)
+    told = [OUTCOMES[record.outcome] for record in proofs if record.outcome != "not proved"]
+    sys.exit(worst_outcome(told).exit_code if told else 0)

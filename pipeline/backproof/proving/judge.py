@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from backproof.proving.rounds import ArmRun
     from backproof.proving.trees import ArmTree
     from backproof.records.arm_tests import ArmTest
-    from backproof.records.proving import ProofOutcome, RedClass
+    from backproof.records.proving import Affected, ProofOutcome, RedClass
     from backproof.verdict.arm_tests import Standing
 
 _BEST_FIRST: tuple[RedClass, ...] = ("behaviour", "symbol", "import")
@@ -56,7 +56,23 @@ def judge_runs(runs: Runs) -> dict[str, Any]:
     for key, standing in (("still_red", "still-red"), ("flaky", "flaky"), ("errors", "error")):
         facts[key] = tuple(_note_test(name, base, fixed) for name in _list_of(rest, standing))
     outcome, reason = _decide(runs, facts)
-    return facts | {"outcome": outcome, "reason": reason}
+    affected = _tell_affected(changed, facts["guards"], runs.touched)
+    return facts | {"outcome": outcome, "reason": reason, "affected": affected}
+
+
+def judge_base(runs: Runs) -> Affected:
+    """Say whether the release as it is has the fault, where there is no arm with the fix to compare it with."""
+    tests = {test.test: test for test in _sum_arm(runs.runs[Arm.BASE]) if strip_parameters(test.test) in runs.touched}
+    if any(test.is_red and _classify_base(runs, test)[0] == "behaviour" for test in tests.values()):
+        return "yes"
+    return "no" if tests and all(test.ending == "passed" for test in tests.values()) else "not known"
+
+
+def _tell_affected(changed: Sequence[RedTest], guards: Iterable[str], touched: frozenset[str]) -> Affected:
+    """Say whether base has the fault: a test of the fix is red there by behaviour, or all that ran of them are green."""
+    if any(red.red == "behaviour" and red.touched for red in changed):
+        return "yes"
+    return "no" if not changed and any(strip_parameters(name) in touched for name in guards) else "not known"
 
 
 def judge_release(runs: Runs, files: tuple[str, ...]) -> ReleaseTests:

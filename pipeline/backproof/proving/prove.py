@@ -11,7 +11,7 @@ from backproof.core.model import Arm
 from backproof.core.plural import format_count
 from backproof.core.redaction import redact
 from backproof.devices.lent_packages import link_packages
-from backproof.proving.judge import Runs, judge_release, judge_runs, list_unreached
+from backproof.proving.judge import Runs, judge_base, judge_release, judge_runs, list_unreached
 from backproof.proving.release_tests import choose_files, list_functions
 from backproof.proving.rounds import Bench, run_rounds
 from backproof.proving.touched import list_touched
@@ -53,10 +53,12 @@ def prove_subject(proving: Proving) -> ProofRecord:
     begun = time.monotonic()
     files, elsewhere = _sort_files(proving)
     facts = _describe_subject(proving) | {"files": files, "not_run": elsewhere}
-    reason = _explain_unprovable(proving, files, elsewhere)
+    reason = proving.subject.stopped or _explain_unprovable(proving, files, elsewhere)
     if reason:
         facts |= {"outcome": "not proved", "reason": reason}
-    if proving.subject.code:
+    if proving.subject.stopped:
+        facts |= _run_arms(proving, files) if files else {}
+    elif proving.subject.code:
         facts |= _run_arms(proving, () if reason else files)
     facts["seconds"] = round(time.monotonic() - begun, 1)
     record = ProofRecord.model_validate(facts | {"next_step": _find_next_step(facts)})
@@ -108,13 +110,21 @@ def _run_arms(proving: Proving, files: tuple[str, ...]) -> dict[str, Any]:
     folder = proving.ledger.stage_folder("arms")
     trees = {
         arm: lay_out(proving.store, proving.subject, proving.environment, folder / arm, fixed=arm is Arm.FIXED)
-        for arm in (Arm.BASE, Arm.FIXED)
+        for arm in (Arm.BASE, *([] if proving.subject.stopped else [Arm.FIXED]))
     }
     try:
-        return _run_trees(proving, trees, files)
+        return _ask_base(proving, trees, files) if proving.subject.stopped else _run_trees(proving, trees, files)
     finally:
         # They are in the object store, too, and large.
         shutil.rmtree(folder, ignore_errors=True)
+
+
+def _ask_base(proving: Proving, trees: Mapping[Arm, ArmTree], files: tuple[str, ...]) -> dict[str, Any]:
+    """Run the fix's tests on the release as it is: is it affected?"""
+    rounds = run_rounds(_make_bench(proving, trees, files))
+    runs = Runs(runs=rounds, trees=trees, touched=list_touched(proving.store, proving.subject))
+    arms = (_describe_arm(proving, Arm.BASE, trees[Arm.BASE], [runs]),)
+    return {"affected": judge_base(runs), "arms": arms, "evidence": _collect_evidence(proving)}
 
 
 def _run_trees(proving: Proving, trees: Mapping[Arm, ArmTree], files: tuple[str, ...]) -> dict[str, Any]:

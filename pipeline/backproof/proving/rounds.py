@@ -61,11 +61,11 @@ def run_rounds(bench: Bench, name: str = "", *, trace_all: bool = False) -> dict
 
     With `trace_all`, all tests are traced in both rounds. `name` begins the names of the files that the processes write.
     """
-    runs: dict[Arm, list[ArmRun]] = {Arm.BASE: [], Arm.FIXED: []}
+    runs: dict[Arm, list[ArmRun]] = {arm: [] for arm in bench.trees}
     with ExitStack() as stack:
         collected = {arm: stack.enter_context(collect_tests(_make_job(bench, arm), f"{name}{arm}")) for arm in runs}
         for number in range(_TWICE):
-            traced = None if trace_all else _list_changed(runs) if number else ()
+            traced = None if trace_all else _list_changed(runs) if number and len(runs) > 1 else ()
             for arm, earlier in runs.items():
                 run = run_arm(collected[arm], arm, f"{name}{arm}-{number + 1}", traced)
                 earlier.append(run)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from backproof.core.errors import NeedsReview
@@ -35,6 +35,8 @@ class LaidOut:
     """Paths of the lane of tests that the fix changes and does not delete."""
     others: tuple[str, ...]
     """Paths that are neither."""
+    stopped: str = ""
+    """Why there is no arm with the fix; then `fixed` is `base`."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -71,33 +73,35 @@ def _is_file_of_tests(picker: Picker, lanes: Lanes, path: str, entry: Entry | No
     return entry is not None and lanes.has_tests(path, picker.objects.read_object(entry.oid, "blob"))
 
 
-def pick_commits(store: Store, shas: Sequence[str], onto: str, lanes: Lanes) -> LaidOut:
+def pick_commits(store: Store, shas: Sequence[str], onto: str, lanes: Lanes, *, may_conflict: bool = False) -> LaidOut:
     """Pick the fix onto the release. A file of tests that conflicts is taken whole from the fix, and is no conflict.
 
     Raises:
-        NeedsReview: code conflicts.
+        NeedsReview: code conflicts, and it may not.
     """
     release = store.objects.read_commit(onto).tree
     with Picker(store, mainline=1) as picker:
         picks = picker.pick_series(shas, release, drop=lanes.is_test)
-        _require_landed(picks[-1], shas[len(picks) - 1])
-        fixed = picks[-1].tree or release
-        arms = Sides(release=release, after=fixed, laid=_lay_tests(picker, shas, release, lanes))
-        return _make_subject(picker, lanes, tuple(shas), arms, landed=False)
+        stopped = _explain_stopped(picks[-1], release)
+        if picks[-1].tree is None and not may_conflict:
+            raise NeedsReview(
+                f"{shas[len(picks) - 1][:12]}: {stopped}",
+                why="a fix that does not land cannot be proved",
+                next_step="`backproof history explain` says why; resolve it on a branch, and prove that with --landed",
+            )
+        after = release if stopped else picks[-1].tree or release
+        arms = Sides(release=release, after=after, laid=_lay_tests(picker, shas, release, lanes))
+        return replace(_make_subject(picker, lanes, tuple(shas), arms, landed=False), stopped=stopped)
 
 
-def _require_landed(last: PickResult, sha: str) -> None:
+def _explain_stopped(last: PickResult, release: str) -> str:
+    """Return why a pick makes no other arm; empty where it does."""
     if last.outcome is PickOutcome.CONFLICT:
         listed = "; ".join(f"{conflict.path} ({conflict.kind})" for conflict in last.real_conflicts)
-        raise NeedsReview(
-            f"{sha[:12]} conflicts in code",
-            why=listed,
-            next_step="`backproof history explain` says why; resolve it on a branch, and prove that with --landed",
-        )
+        return f"it conflicts in code: {listed}"
     if last.tree is None:
-        raise NeedsReview(
-            f"{sha[:12]} cannot be picked", why=last.why or str(last.outcome), next_step="complete the clone"
-        )
+        return f"it cannot be picked: {last.why or last.outcome}"
+    return "the branch has it already: the pick changes nothing" if last.tree == release else ""
 
 
 def _lay_tests(picker: Picker, shas: Sequence[str], release: str, lanes: Lanes) -> dict[str, Entry | None]:

@@ -12,6 +12,8 @@ ProofOutcome = Literal["proved", "not proved", "fail", "error"]
 RedClass = Literal["behaviour", "symbol", "import"]
 """By what a test is red on base: what the code does, a name that is missing there, a module that cannot be imported."""
 
+Affected = Literal["yes", "no", "not known"]
+
 OUTCOMES: dict[ProofOutcome, Outcome] = {
     "proved": Outcome.PASS,
     "not proved": Outcome.INCONCLUSIVE,
@@ -92,6 +94,10 @@ class ProofRecord(Record):
     recipe: str = Field(default="", description="where the recipe of the environment comes from")
     outcome: ProofOutcome
     red: RedClass | None = Field(default=None, alias="class", description="the best by which any test is red on base")
+    affected: Affected = Field(
+        default="not known",
+        description="whether the release has the fault: a test of the fix is red on base by behaviour, or they are green there",
+    )
     reason: str = Field(default="", description="why it is not proved, fails, or could not be told; empty for a proof")
     next_step: str = ""
     proofs: tuple[str, ...] = Field(

@@ -66,6 +66,7 @@ def print_table(proofs: Sequence[ProofRecord]) -> None:
     """Print one line a backport."""
     for record in proofs:
         by = f" ({record.red})" if record.red else ""
-        print_line(f"{record.what[:12]:12}  {record.outcome}{by}  {record.title[:80]}")
+        affected = f", affected: {record.affected}" if not record.landed else ""
+        print_line(f"{record.what[:12]:12}  {record.branch}: {record.outcome}{by}{affected}  {record.title[:80]}")
         if record.reason:
             print_line(f"{'':12}  {record.reason[:200]}")
