@@ -221,7 +221,7 @@ def test_an_answer_from_nothing() -> None:
         verdict="unknown: no log was read; could not read it",
         confidence="none",
         why=(),
-        advice="Give what was not read in another form: plain text, gz, bz2, xz or tar, readable by this user.",
+        advice="Give what was not read in another form: plain text, zip, tar, gz, bz2 or xz, readable by this user.",
         code=None,
         chain=(),
         codes=(),

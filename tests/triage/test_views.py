@@ -6,7 +6,8 @@ import io
 import json
 from pathlib import Path
 
-from backproof.triage import TriageResult, markdown, terminal, triage
+import pytest
+from backproof.triage import TriageResult, cell_tables, markdown, terminal, triage
 from checkout import ROOT
 from hypothesis import given
 from hypothesis import strategies as st
@@ -15,6 +16,7 @@ from markdown_it import MarkdownIt
 from rich.console import Console
 
 HOSTILE = "</table><script>x</script> @everyone #1 ``` | [a](http://evil) \x1b]0;title\x07 \x1b[2J"
+SAMPLES = Path(__file__).parent / "samples"
 MARKDOWN = MarkdownIt("commonmark", {"html": True}).enable("table")
 
 
@@ -57,6 +59,33 @@ def test_every_story_renders(tmp_path: Path) -> None:
         first = result.first_fault
         for text in (markdown.render_markdown(result), out.getvalue().replace("\n", "")):
             assert (first is None) or first.kind in text
+
+
+@pytest.mark.parametrize("folder", sorted(SAMPLES.iterdir()), ids=lambda path: path.name)
+def test_ten_lines_end_the_screen_and_none_is_empty(folder: Path) -> None:
+    result = triage([folder])
+    lines = cell_tables.summarize(result)
+    assert 1 < len(lines) <= 10
+    assert all(name and text.strip() for name, text in lines)
+    out = io.StringIO()
+    terminal.print_result(result, Console(file=out, width=10_000), everything=True)
+    printed = out.getvalue().splitlines()
+    assert len(printed) > len(lines)
+    assert [line.split()[0] for line in printed[-len(lines) :]] == [name.split()[0] for name, _ in lines]
+
+
+def test_the_person_on_call_reads_what_where_and_what_next(tmp_path: Path) -> None:
+    """The story of the post-mortem in a few lines, the decoded numbers and the joined task with them."""
+    lines = dict(cell_tables.summarize(triage([SAMPLES / "26-notify-wait-pointer"])))
+    assert lines["points at"].startswith("task 12 of sq 58: plog-1295")
+    assert "device" in lines["where"]
+    assert set(lines) >= {"first fault", "what", "line", "since", "next"}
+    peer = dict(cell_tables.summarize(triage([SAMPLES / "47-rank-never-connected"])))
+    assert (peer["peer"], peer["next"][:30]) == ("rank 3", "There is no log of rank 3 here")
+    stack = dict(cell_tables.summarize(triage([SAMPLES / "49-host-keyerror-server-dies"])))
+    assert stack["stack"] == "/opt/vllm/model_loader/loader.py:412 in load_weights"
+    assert "KeyError: 'layers.3.mlp.gate_up_proj.weight_scale'" in stack["what"]
+    assert any("clock is 8.1 h ahead" in note for note in triage([SAMPLES / "33-hwts-only-two-zones"]).notes)
 
 
 def test_json_goes_round(tmp_path: Path) -> None:

@@ -21,8 +21,13 @@ if TYPE_CHECKING:
 @click.argument("paths", metavar="PATH...", nargs=-1, required=True, type=click.Path(path_type=Path))
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON (docs/triage.md).")
 @click.option("--markdown", "as_markdown", is_flag=True, help="Print the result as Markdown.")
+@click.option(
+    "--all", "everything", is_flag=True, help="Print all lines, tables, reasons and notes before the summary."
+)
 @click.option("--html", "page", type=click.Path(path_type=Path, dir_okay=False), help="Also write the timeline page.")
-def triage_command(*, paths: Sequence[Path], as_json: bool, as_markdown: bool, page: Path | None) -> None:
+def triage_command(
+    *, paths: Sequence[Path], as_json: bool, as_markdown: bool, everything: bool, page: Path | None
+) -> None:
     """Name the first fault in logs, folders or archives, and its secondary errors.
 
     Exit code 1: a first fault was found. 0: the logs were read to their end and hold no error. 4: unknown
@@ -47,14 +52,14 @@ def triage_command(*, paths: Sequence[Path], as_json: bool, as_markdown: bool, p
 
         print_text(markdown.render_markdown(result))
     else:
-        _print_result(result)
+        _print_result(result, everything=everything)
     sys.exit(result.exit_code)
 
 
-def _print_result(result: TriageResult) -> None:
+def _print_result(result: TriageResult, *, everything: bool) -> None:
     from backproof.triage import terminal
 
-    terminal.print_result(result, open_console())
+    terminal.print_result(result, open_console(), everything=everything)
 
 
 def _write_page(path: Path, result: TriageResult) -> None:

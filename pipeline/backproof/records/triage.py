@@ -137,6 +137,7 @@ class TriageResult(Record):
     device: int | None
     rank: int | None
     kernel: str | None
+    peer: str | None = Field(default=None, description="the rank that errors wait for or blame")
     detail_lines: tuple[str, ...] = Field(description="file:line of the first fault's details")
     pointer_lines: tuple[str, ...]
     secondary_lines: tuple[str, ...]

@@ -59,6 +59,7 @@ class ResultBuilder:
             device=self._find_device(),
             rank=self.fault.rank if self.fault else None,
             kernel=self._find_kernel(),
+            peer=self._find_peer(),
             detail_lines=lists["detail"],
             pointer_lines=lists["pointer"],
             secondary_lines=lists["secondary"],
@@ -139,7 +140,10 @@ class ResultBuilder:
         subject = " / ".join(f"{name} {number}" for name, number in facts if number is not None) or fault.process[1]
         kernel = f" in {self._find_kernel()}" if self._find_kernel() else ""
         rest = f"; {format_count(len(self.secondary), 'secondary error')}" if self.secondary else ""
-        return f"{subject}: {known_kind.meaning}{kernel}{rest}"
+        raised = (
+            f": {self.parts[-1].subject.strip()[:_TEXT]}" if "Traceback" in fault.subject and self.parts[1:] else ""
+        )
+        return f"{subject}: {known_kind.meaning}{raised}{kernel}{rest}"
 
     def _find_codes(self) -> list[Code]:
         return [code for event in self.parts for code in codes.find_codes(event.subject)]
@@ -165,6 +169,14 @@ class ResultBuilder:
             devices += [record.event.device for record in self.records if record.event.entry.source == source]
         devices += [correlate.find_chip(event.subject) for event in self.parts]
         return next((device for device in devices if device is not None), None)
+
+    def _find_peer(self) -> str | None:
+        """Return the rank that the fault names, or that most of the errors wait for."""
+        own = [correlate.find_peer(event.subject) for event in self.parts]
+        others = Counter(correlate.find_peer(event.subject) for event in (*self.secondary, *self.unknown))
+        rank = self.fault.rank if self.fault else None
+        peers = [peer for peer in (*own, *(peer for peer, _ in others.most_common())) if peer not in {None, rank}]
+        return f"rank {peers[0]}" if peers else None
 
     def _find_kernel(self) -> str | None:
         return next((name for event in self.parts if (name := correlate.find_kernel(event.subject))), None)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from backproof.core.plural import format_count
 from backproof.records.triage import LoggedError
-from backproof.triage import timestamps, unruled
+from backproof.triage import correlate, timestamps, unruled
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -66,8 +66,11 @@ def _conclude_secondary(world: World) -> Conclusion:
 
 def _name_missing_ranks(world: World) -> str:
     """Name the ranks without a log, as far as the ranks that have one tell."""
-    present = sorted({rank for rank in world.ranks.values() if rank < _MOST_RANKS})
-    missing = sorted(set(range(present[-1])) - set(present)) if present else []
+    present = {rank for rank in world.ranks.values() if rank < _MOST_RANKS}
+    peers = {peer for event in world.events if (peer := correlate.find_peer(event.subject)) is not None}
+    missing = sorted(
+        set(range(max(present, default=0))) - present | {peer for peer in peers if peer < _MOST_RANKS} - present
+    )
     if not missing:
         return ""
     listed = ", ".join(str(rank) for rank in missing[:16])
@@ -97,7 +100,7 @@ def _conclude_unread(files: LogFiles) -> Conclusion:
     return Conclusion(
         outcome="unread",
         sentence=f"unknown: {read}; {reasons[0]}{more}",
-        advice="Give what was not read in another form: plain text, gz, bz2, xz or tar, readable by this user.",
+        advice="Give what was not read in another form: plain text, zip, tar, gz, bz2 or xz, readable by this user.",
     )
 
 

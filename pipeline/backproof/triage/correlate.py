@@ -37,6 +37,11 @@ _KERNEL: Final = (
     re.compile(r"\bOpName:\[(?P<kernel>[^\]]+)\]"),
     re.compile(r"\b(?P<kernel>\w+) do tiling failed"),
 )
+_PEER: Final = re.compile(
+    r"(?:remote ?[Rr]ank ?[:=\[ ]\[?|[Ww]aiting peer end: |\|\s+[\d.]+\()(?P<peer>\d{1,5})(?!\d)"
+    r"|wait socket establish timeout, role\[\d+\] rank\[(?P<late>\d{1,5})\]"
+)
+_NO_RANK: Final = 1 << 16
 _PROCESS_LABEL: Final = re.compile(r"(?:^|/)(?:plog|(?P<side>device(?:-app)?))-(?P<pid>\d+)_(?P<ts>\d{14,20})")
 _RANK_LABEL: Final = re.compile(r"(?:^|/)rank[_-]?(?P<rank>\d+)(?=[/_.-]|$)", re.IGNORECASE)
 _DEVICE_LABEL: Final = re.compile(r"(?:^|/)device-(?P<device>\d{1,3})/")
@@ -137,6 +142,13 @@ def find_task(subject: str) -> int | None:
 def find_kernel(subject: str) -> str | None:
     """Return the kernel, AI CPU function or operator that a line names."""
     return next((hit["kernel"] for pattern in _KERNEL if (hit := pattern.search(subject))), None)
+
+
+def find_peer(subject: str) -> int | None:
+    """Return the rank that a line waits for or blames; HCCL's number for none is none."""
+    hit = _PEER.search(subject)
+    peer = int(hit["peer"] or hit["late"]) if hit else _NO_RANK
+    return peer if peer < _NO_RANK else None
 
 
 def decode_status(status: str) -> StatusWord:

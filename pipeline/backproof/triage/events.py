@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from backproof.triage import codes, correlate, timestamps
 from backproof.triage.collect import LEADING, UNKNOWN
@@ -21,6 +22,9 @@ if TYPE_CHECKING:
 
 Process = tuple[str, str]
 """(host, "pid 123" or the label of a file): process ids repeat from host to host."""
+_DEVICE_TIME: Final = re.compile(r"Other info\[\d+\]:time=(?P<ts>\d{4}(?:-\d\d){3}(?::\d\d){2}(?:\.\d{3}){0,2})")
+_OFFSET: Final = 600 * timestamps.SECOND
+"""From here on two clocks differ; less is the time that a block takes to be printed."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -134,7 +138,7 @@ def build_world(sources: Sequence[Source], summaries: Sequence[FileSummary], boo
         devices=devices,
         clock=clock,
         marks=tuple(sorted(_date_marks(sources, summaries, clock), key=get_time_key)),
-        notes=_write_notes(summaries, clock.boots, sources),
+        notes=(*_write_notes(summaries, clock.boots, sources), *_compare_clocks(records)),
     )
 
 
@@ -253,6 +257,17 @@ def _trace_lifetimes(
         process: Lifetime(created=created.get(process), first=min(span, default=None), last=max(span, default=None))
         for process, span in spans.items()
     }
+
+
+def _compare_clocks(records: Iterable[Event]) -> Iterator[str]:
+    """Say where a block of the device shows another time than the log around it: zones differ, most often."""
+    for event in records:
+        hit = _DEVICE_TIME.search(event.subject)
+        device = timestamps.parse_stamp(hit["ts"]) if hit else None
+        if device is not None and event.time is not None and abs(device.us - event.time) >= _OFFSET:
+            minutes = round((device.us - event.time) / (60 * timestamps.SECOND))
+            yield f"the device's clock is {abs(minutes) / 60:.1f} h {'ahead of' if minutes > 0 else 'behind'} the log around it"
+            return
 
 
 def _write_notes(

@@ -66,13 +66,13 @@ def _measure_spread(
 def _judge_pace(loads: Sequence[EngineStatistics], stalls: int) -> tuple[Pace, str]:
     """Tell slow from stuck (post-mortem, section 8.3), as far as a log can say it: utilisation is not in it."""
     last = loads[-_LAST:]
-    idle = [load for load in last if load.generation == 0 and load.running > 0]
+    idle = [load.generation == 0 and load.running > 0 for load in last]
     if stalls and not last:
         return "stuck", f"{stalls} reports that a worker did not answer for 60 s"
     if not last:
         return "unknown", "no statistics"
-    if stalls or len(idle) == len(last):
-        shares = f"{len(idle)} of the last {len(last)} statistics"
+    if stalls or (len(idle) > 1 and all(idle[-2:])):
+        shares = f"{sum(idle)} of the last {len(last)} statistics"
         return "stuck", f"{shares} show requests running and no tokens, {stalls} stalls"
     best, now = max(load.generation for load in loads), last[-1].generation
     if last[-1].running and now < best / 4:

@@ -23,34 +23,28 @@ _COLOURS: Final = {
     "noise": "dim",
     "unknown": "magenta",
 }
+_STYLES: Final = {"first fault": "bold red", "outcome": "bold yellow", "line": "dim", "notes": "dim", "next": "bold"}
 
 
-def print_result(result: TriageResult, console: Console) -> None:
-    """Print the result, the first fault first."""
-    _print_headline(result, console)
-    for reason in result.why:
-        _print_line(console, f"  because {reason}")
-    if result.advice:
-        _print_line(console, f"  next: {result.advice}")
+def print_result(result: TriageResult, console: Console, *, everything: bool = False) -> None:
+    """Print at most ten lines, which say what a person on call needs; before them, on request, all that is known."""
+    if everything:
+        _print_everything(result, console)
+    for name, text in cell_tables.summarize(result):
+        style = "bold green" if result.outcome == "healthy" else _STYLES.get(name, "")
+        _print_line(console, f"{name:>11}  {text}", style)
+
+
+def _print_everything(result: TriageResult, console: Console) -> None:
     for cells in cell_tables.list_tables(result):
         table = Table(*cells.head)
         for row in cells.rows:
             table.add_row(*(Text(escape_line(cell), style=_COLOURS.get(cell, "")) for cell in row))
         console.print(table)
+    for line in (f"codes: {cell_tables.format_chain(result)}", *(f"because {reason}" for reason in result.why)):
+        _print_line(console, line, "dim")
     for note in cell_tables.list_notes(result):
         _print_line(console, f"note: {note}", "dim")
-
-
-def _print_headline(result: TriageResult, console: Console) -> None:
-    first = result.first_fault
-    if first is None:
-        _print_line(console, result.verdict, "bold green" if result.outcome == "healthy" else "bold yellow")
-        return
-    _print_line(console, f"{first.file}:{first.line} {first.kind}, confidence {result.confidence}", "bold red")
-    _print_line(console, f"  {result.verdict}")
-    _print_line(console, f"  {first.time or 'no clock'}  {first.text}", "dim")
-    if result.chain:
-        _print_line(console, f"  codes: {cell_tables.format_chain(result)}")
 
 
 def _print_line(console: Console, text: str, style: str = "") -> None:
