@@ -54,6 +54,7 @@ def main() -> int:
     parser.add_argument("--repo", type=Path, required=True)
     parser.add_argument("--branches", action="append", required=True)
     parser.add_argument("--sample", type=int, default=0, help="pick only so many rows (0: all)")
+    parser.add_argument("--no-costs", action="store_true", help="measure no commands")
     parser.add_argument("--before", type=Path, help="a checkout of an older version, to measure beside this one")
     parser.add_argument("--fixes", type=int, default=60, help="commits of main that are surveyed at once")
     parser.add_argument("--json", type=Path, help="write the figures there")
@@ -70,7 +71,8 @@ def main() -> int:
         figures |= compare_recognised(opened.picker, landings, rows)
         step = max(1, len(rows) // args.sample) if args.sample else 1
         figures |= compare_picks(opened.picker, rows[::step])
-    figures |= measure_commands(args, branches, main_tip)
+    if not args.no_costs:
+        figures |= measure_commands(args, branches, main_tip)
     for name, value in figures.items():
         click.echo(f"{name:58} {value}")
     if args.json:

@@ -157,7 +157,7 @@ def dropped(picker: Picker, rows: list[Row]) -> dict[str, Any]:
             continue
         vanish += 1
         theirs = picker.read_tree(row["backport"])
-        aside = [path for path in picker.diff_trees(onto, theirs) if is_secondary(path)]
+        aside = [path for path in picker.objects.diff_trees(onto, theirs) if is_secondary(path)]
         equal += each.tree == picker.restore_paths(theirs, onto, aside)
     return {
         "conflicts": len(rows),

@@ -194,7 +194,7 @@ def test_a_merge_commit_needs_its_main_line(upstream: Repository, opened: Opened
     pick = simulated(store, merge, tip(upstream), mainline=1)
     assert pick.outcome is PickOutcome.CLEAN
     with Picker(store) as picker:
-        assert set(picker.diff_trees(picker.read_tree(tip(upstream)), str(pick.tree))) == {"t.py"}
+        assert set(picker.objects.diff_trees(picker.read_tree(tip(upstream)), str(pick.tree))) == {"t.py"}
     assert simulated(store, merge, tip(upstream), mainline=3).outcome is PickOutcome.MERGE_COMMIT
 
 
@@ -211,7 +211,7 @@ def test_a_root_commit_with_awkward_names_lands(upstream: Repository, opened: Op
     pick = simulated(store, root, tip(upstream))
     assert pick.outcome is PickOutcome.CLEAN
     with Picker(store) as picker:
-        new = picker.diff_trees(picker.read_tree(tip(upstream)), str(pick.tree))
+        new = picker.objects.diff_trees(picker.read_tree(tip(upstream)), str(pick.tree))
     assert set(new) == {"n\udce9e.txt", "NEW\nline"}
 
 

@@ -82,7 +82,7 @@ def test_an_edited_tree_is_what_git_writes(
         tree = picker.objects.edit_tree(None, before)
         after = entries(second)
         ours = picker.objects.edit_tree(tree, after)
-        differing = set(picker.diff_trees(tree, ours))
+        differing = set(picker.objects.diff_trees(tree, ours))
     rows = {name: entry for name, entry in {**before, **after}.items() if entry}
     listing = "".join(f"{entry.mode} {entry.oid}\t{name}\n" for name, entry in rows.items())
     env = {"GIT_INDEX_FILE": str(store.folder / "index")}

@@ -44,7 +44,9 @@ class FaultyLines:
 
 def read_faulty_lines(picker: Picker, change: Change, drop: Drop, causes: Iterable[str] = ()) -> FaultyLines:
     """Return the faulty code as a fix shows it; documentation, tests and CI count only where there is nothing else."""
-    pairs = {path: pair for path, pair in picker.diff_trees(change.before, change.after).items() if not drop(path)}
+    pairs = {
+        path: pair for path, pair in picker.objects.diff_trees(change.before, change.after).items() if not drop(path)
+    }
     product = {path: pair for path, pair in pairs.items() if not is_secondary(path)} or pairs
     files = {path: _count_lines(picker, old) - _count_lines(picker, new) for path, (old, new) in product.items() if old}
     blobs = {path: old.oid for path, (old, _) in product.items() if old}
@@ -87,7 +89,7 @@ def _find_file(picker: Picker, faulty: FaultyLines, path: str, onto: str, pick: 
         entry = bases.get(faulty.blobs[path])
     if entry is None and pick.tree:
         # What the pick changes, and the fix has not under that name, is a file that the branch renamed.
-        pairs = picker.diff_trees(onto, pick.tree).items()
+        pairs = picker.objects.diff_trees(onto, pick.tree).items()
         moved = {name: old for name, (old, new) in pairs if old and new and name not in faulty.files}
         same = [old for name, old in moved.items() if name.rsplit("/", 1)[-1] == path.rsplit("/", 1)[-1]]
         entry = next(iter(same or moved.values()), None) if len(same or moved) == 1 else None

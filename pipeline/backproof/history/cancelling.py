@@ -38,7 +38,7 @@ def find_cancelling(picker: Picker, base: str, head: str, *, drop: Drop = keep_a
 
 
 def _restore_dropped(picker: Picker, tree: str, base: str, drop: Drop) -> str:
-    paths = [path for path in picker.diff_trees(base, tree) if drop(path)]
+    paths = [path for path in picker.objects.diff_trees(base, tree) if drop(path)]
     return picker.restore_paths(tree, base, paths) if paths else tree
 
 

@@ -169,7 +169,7 @@ def _find_path_in(divergence: Divergence, rev: str | None, conflict: Conflict, s
     if here is not None and (entry is None or here.oid == entry.oid):
         return conflict.path
     change = divergence.picker.read_change(divergence.fix)
-    pairs = divergence.picker.diff_trees(change.before, change.after).items()
+    pairs = divergence.picker.objects.diff_trees(change.before, change.after).items()
     names = (path for path, (old, _) in pairs if entry and old and old.oid == entry.oid)
     return next(names, conflict.path if here is not None else None)
 

@@ -81,7 +81,7 @@ def compare_backport(
     last = picks[-1]
     expected = last.tree or picker.restore_paths(str(last.marked), base, last.dropped)
     expected = amend(expected) if amend and last.tree else expected
-    differing = picker.diff_trees(expected, head)
+    differing = picker.objects.diff_trees(expected, head)
     named = _read_declared_paths(picker, backport)
     declared = tuple(path for path in differing if drop(path) or adapted(path) or path in named)
     undeclared = tuple(path for path in differing if path not in declared)

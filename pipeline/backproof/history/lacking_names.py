@@ -68,7 +68,7 @@ def _check_tree(picker: Picker, tree: str, other: str, drop: Drop) -> list[Lacki
 
 
 def _list_python_files(picker: Picker, before: str, after: str, drop: Drop) -> Iterator[str]:
-    for path, (_, new) in picker.diff_trees(before, after).items():
+    for path, (_, new) in picker.objects.diff_trees(before, after).items():
         if new is not None and path.endswith(".py") and not drop(path):
             yield path
 

@@ -10,16 +10,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Self
 
 from backproof.adapters.git import Merge, TreeMerger
-from backproof.adapters.git.objects import TREE_MODE
 from backproof.core.errors import HostError
 from backproof.history.conflicts import Conflict, read_conflicts
 from backproof.history.relations import Relations
 from backproof.records.picks import PickOutcome
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
-    from backproof.adapters.git import CommitInfo, Entry, Merged, Store
+    from backproof.adapters.git import CommitInfo, Merged, Store
 
     Drop = Callable[[str], bool]
 
@@ -131,7 +130,7 @@ class Picker:
         if sha not in self._paths:
             try:
                 change = self.read_change(sha)
-                self._paths[sha] = frozenset(self.diff_trees(change.before, change.after))
+                self._paths[sha] = frozenset(self.objects.diff_trees(change.before, change.after))
             except (HostError, ValueError):
                 self._paths[sha] = frozenset()
         return self._paths[sha]
@@ -176,47 +175,25 @@ class Picker:
         else:
             tree = self.restore_paths(merged.tree, merge.ours, dropped) if dropped else merged.tree
             outcome = self._name_outcome(merge, tree, dropped, drop)
-        labels = self._merger.write_commits(merge)
         return PickResult(
-            outcome=outcome, tree=tree, marked=merged.tree, conflicts=conflicts, dropped=dropped, labels=labels
+            outcome=outcome, tree=tree, marked=merged.tree, conflicts=conflicts, dropped=dropped, labels=merged.labels
         )
 
     def _name_outcome(self, merge: Merge, tree: str, dropped: Sequence[str], drop: Drop) -> PickOutcome:
         if tree != merge.ours:
             return PickOutcome.CLEAN_AFTER_DROPS if dropped else PickOutcome.CLEAN
-        changes_nothing = all(drop(path) for path in self.diff_trees(merge.base, merge.theirs))
+        changes_nothing = all(drop(path) for path in self.objects.diff_trees(merge.base, merge.theirs))
         return PickOutcome.EMPTY if changes_nothing else PickOutcome.ALREADY_THERE
 
     def _find_dropped(self, merge: Merge, merged: Merged, drop: Drop) -> tuple[str, ...]:
         if drop is keep_all or merged.tree is None:
             return ()
-        changed = {path for path in self.diff_trees(merge.ours, merged.tree) if drop(path)}
+        changed = {path for path in self.objects.diff_trees(merge.ours, merged.tree) if drop(path)}
         return tuple(sorted(changed | {path for path in merged.unmerged if drop(path)}))
 
     def restore_paths(self, tree: str, original: str, paths: Iterable[str]) -> str:
         """Return the tree with some paths as another tree has them."""
         return self.objects.edit_tree(tree, {path: self.objects.find_entry(original, path) for path in paths})
-
-    def diff_trees(self, before: str, after: str) -> dict[str, tuple[Entry | None, Entry | None]]:
-        """Return the paths that differ between two trees; only folders that differ are read."""
-        return dict(self._walk_trees(before, after, ""))
-
-    def _walk_trees(
-        self, before: str | None, after: str | None, prefix: str
-    ) -> Iterator[tuple[str, tuple[Entry | None, Entry | None]]]:
-        left = self.objects.read_tree(before) if before else {}
-        right = self.objects.read_tree(after) if after else {}
-        for name in sorted({*left, *right}):
-            old, new = left.get(name), right.get(name)
-            if old == new:
-                continue
-            path = f"{prefix}{name}"
-            folders = [entry.oid if entry and entry.mode == TREE_MODE else None for entry in (old, new)]
-            if any(folders):
-                yield from self._walk_trees(folders[0], folders[1], f"{path}/")
-            files = [None if entry is None or entry.mode == TREE_MODE else entry for entry in (old, new)]
-            if any(files):
-                yield path, (files[0], files[1])
 
 
 def is_landing(pick: PickResult) -> bool:

@@ -117,7 +117,7 @@ def _make_trials(divergence: Divergence, cause: Cause, pick: PickResult) -> list
 
 def restrict_change(divergence: Divergence, change: Change, paths: frozenset[str]) -> Change | None:
     """Return the part of a change that lies in some paths; None where that is all of it, or nothing."""
-    differing = divergence.picker.diff_trees(change.before, change.after)
+    differing = divergence.picker.objects.diff_trees(change.before, change.after)
     inside = {path: new for path, (_, new) in differing.items() if path in paths}
     if not inside or len(inside) == len(differing):
         return None

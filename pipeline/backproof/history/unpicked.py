@@ -55,7 +55,7 @@ def _compare(
     if whole is None:
         return "could not be computed: the whole series of the pull request does not land cleanly on this branch", False
     names = ", ".join(commit.sha[:12] for commit in others)
-    if differing := list(picker.diff_trees(tree, whole)):
+    if differing := list(picker.objects.diff_trees(tree, whole)):
         return f"left out, and it matters: with {names} these paths differ: {', '.join(differing[:5])}", True
     commits = format_all(len(shas), "commit")
     same = f"picking {commits} of the pull request gives the same tree {tree[:12]} as picking without {names}"
@@ -66,7 +66,7 @@ def _describe_effect(picker: Picker, commit: CommitInfo) -> str:
     verbs = {(True, False): "adds", (False, True): "deletes", (False, False): "changes"}
     if not commit.parents:
         return "changes nothing"
-    differing = picker.diff_trees(picker.read_tree(commit.parents[0]), commit.tree)
+    differing = picker.objects.diff_trees(picker.read_tree(commit.parents[0]), commit.tree)
     effects = [f"{verbs[old is None, new is None]} {path}" for path, (old, new) in list(differing.items())[:5]]
     return ", ".join(effects) or "changes nothing"
 

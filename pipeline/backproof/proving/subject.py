@@ -56,7 +56,7 @@ def read_landed(store: Store, shas: Sequence[str], lanes: Lanes, *, original: st
     with Picker(store, mainline=1) as picker:
         before = picker.read_change(shas[0]).before
         after = picker.read_tree(shas[-1])
-        changes = picker.diff_trees(before, after)
+        changes = picker.objects.diff_trees(before, after)
         laid = {path: entry for path, (_, entry) in changes.items() if lanes.is_test(path)}
         if original:
             dropped = _lay_tests(picker, (original,), before, lanes)
@@ -112,7 +112,7 @@ def _lay_tests(picker: Picker, shas: Sequence[str], release: str, lanes: Lanes) 
         change = picker.read_change(sha)
         result = picker.pick_all([(change, merged)])[0]
         conflicting = {conflict.path for conflict in result.conflicts}
-        for path, (_, after) in picker.diff_trees(change.before, change.after).items():
+        for path, (_, after) in picker.objects.diff_trees(change.before, change.after).items():
             if lanes.is_test(path):
                 clean = result.marked is not None and path not in conflicting
                 laid[path] = picker.objects.find_entry(result.marked or "", path) if clean else after
@@ -123,7 +123,7 @@ def _lay_tests(picker: Picker, shas: Sequence[str], release: str, lanes: Lanes) 
 def _make_subject(picker: Picker, lanes: Lanes, commits: tuple[str, ...], arms: Sides, *, landed: bool) -> LaidOut:
     laid = arms.laid
     base, fixed = (picker.objects.edit_tree(tree, laid) if laid else tree for tree in (arms.release, arms.after))
-    changed = sorted(picker.diff_trees(base, fixed))
+    changed = sorted(picker.objects.diff_trees(base, fixed))
     return LaidOut(
         commit=commits[-1],
         commits=commits,

@@ -56,7 +56,7 @@ def _read_commit(picker: Picker, source: Source, name: str) -> CommitInfo:
 
 def _list_paths(picker: Picker, commit: CommitInfo) -> Iterable[str]:
     change = picker.read_change(commit.sha)
-    return picker.diff_trees(change.before, change.after)
+    return picker.objects.diff_trees(change.before, change.after)
 
 
 def _read_release(picker: Picker, tip: str, paths: Sequence[str]) -> Release:

@@ -6,8 +6,8 @@ patch ids or range-diff but by running git, and then with the caller's environme
 
 from backproof.adapters.git.builder import RepositoryBuilder
 from backproof.adapters.git.commits import write_commit, write_pick
-from backproof.adapters.git.merge_output import Merged
-from backproof.adapters.git.merging import Merge, TreeMerger
+from backproof.adapters.git.merge_output import Merge, Merged
+from backproof.adapters.git.merging import TreeMerger
 from backproof.adapters.git.objects import CommitInfo, Entry
 from backproof.adapters.git.source import Source
 from backproof.adapters.git.store import Store

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
     from pathlib import Path
 
-    from backproof.adapters.git.merge_output import Merged
     from backproof.adapters.git.objects import Objects
 
 FILE = ".gitattributes"
@@ -31,15 +30,13 @@ class AttributeFolders:
         self._folder = folder
         self._objects = objects
 
-    def prepare(self, merged: Merged, ours: str) -> Path | None:
-        """Return a folder with the attributes of the files whose text was merged; None where none steers a merge.
+    def prepare(self, paths: Iterable[str], ours: str) -> Path | None:
+        """Return a folder with the attributes of files whose text is merged; None where none steers a merge.
 
         Args:
-            merged: the result without attributes. git names in it each file whose text it merged, and no other asks for
-                attributes.
+            paths: these files; no other asks for attributes.
             ours: the tree whose attributes count, as they do in a checkout of it.
         """
-        paths = {path for message in merged.messages if message.kind == "Auto-merging" for path in message.paths}
         texts = dict(self._read(ours, paths))
         return self._write(texts) if any(map(_STEERS.search, texts.values())) else None
 

@@ -12,6 +12,15 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class Merge:
+    """Bring the change from `base` to `theirs` onto `ours`; all are trees."""
+
+    base: str
+    ours: str
+    theirs: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Message:
     """What git says of some paths."""
 
@@ -29,6 +38,14 @@ class Merged:
     unmerged: dict[str, dict[int, Entry]]
     messages: tuple[Message, ...] = ()
     failure: str = ""
+    labels: tuple[str, str] = ("", "")
+    """The names of both sides in markers: hashes of ours, which no file holds by chance."""
+
+    @property
+    def merged_paths(self) -> frozenset[str]:
+        """The files whose text was merged: git names each of them."""
+        messages = (message for message in self.messages if message.kind == "Auto-merging")
+        return frozenset(path for message in messages for path in message.paths)
 
 
 def failed_merge(why: str) -> Merged:

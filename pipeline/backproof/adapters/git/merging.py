@@ -9,31 +9,24 @@ from __future__ import annotations
 import functools
 import re
 import shutil
-from dataclasses import dataclass
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from backproof.adapters.git.attributes import AttributeFolders
 from backproof.adapters.git.command import checked, run_git
-from backproof.adapters.git.merge_output import Merged, failed_merge, parse_batch
+from backproof.adapters.git.merge_output import failed_merge, parse_batch
+from backproof.adapters.git.narrow_merging import merge_narrow, narrow_merge
 from backproof.adapters.git.old_merging import merge_in_worktree
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
+    from backproof.adapters.git.merge_output import Merge, Merged
     from backproof.adapters.git.store import Store
     from backproof.adapters.proc import Completed
 
 _IN_MEMORY = (2, 39)
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Merge:
-    """Bring the change from `base` to `theirs` onto `ours`; all are trees."""
-
-    base: str
-    ours: str
-    theirs: str
 
 
 def read_version() -> tuple[int, ...]:
@@ -53,6 +46,7 @@ class TreeMerger:
 
     def __init__(self, store: Store, *, say: Callable[[str], None]) -> None:
         self._store = store
+        self._objects = store.objects
         self._attributes = AttributeFolders(store.folder.absolute() / "attributes", store.objects)
         self._say = say
         self._warned = False
@@ -61,35 +55,43 @@ class TreeMerger:
         """Return one result for each merge, in order. An object that is missing is a failure, never a conflict."""
         if read_version() < _IN_MEMORY:
             self._warn_once()
-            return [merge_in_worktree(self._store, *self.write_commits(merge)) for merge in merges]
-        results = self._merge_all(merges)
+            return [self._merge_in_worktree(merge) for merge in merges]
+        narrows = {at: narrow for at, merge in enumerate(merges) if (narrow := narrow_merge(self._objects, merge))}
+        results = dict(zip(narrows, merge_narrow(self._objects, list(narrows.values()), self._merge_one), strict=True))
+        whole = [at for at in range(len(merges)) if at not in narrows or results[at].tree is None]
+        results |= zip(whole, self._merge_all([merges[at] for at in whole]), strict=True)
         # Few projects have attributes that steer a merge, and few merges touch such files: only these are merged again.
         again: dict[Path, list[int]] = {}
-        for index, (merge, merged) in enumerate(zip(merges, results, strict=True)):
-            if folder := self._attributes.prepare(merged, merge.ours):
-                again.setdefault(folder, []).append(index)
-        for folder, indices in again.items():
-            steered = self._merge_all([merges[index] for index in indices], folder)
-            for index, merged in zip(indices, steered, strict=True):
-                results[index] = merged
-        return results
+        for at, merge in enumerate(merges):
+            paths = results[at].merged_paths if at in whole else narrows[at].contents
+            if folder := self._attributes.prepare(paths, merge.ours):
+                again.setdefault(folder, []).append(at)
+        for folder, steered in again.items():
+            results |= zip(steered, self._merge_all([merges[at] for at in steered], folder), strict=True)
+        return [results[at] for at in range(len(merges))]
 
-    def write_commits(self, merge: Merge) -> tuple[str, str]:
+    def _merge_one(self, merge: Merge) -> Merged:
+        return self._merge_all([merge])[0]
+
+    def _merge_in_worktree(self, merge: Merge) -> Merged:
+        labels = self._write_commits(merge)
+        return replace(merge_in_worktree(self._store, *labels), labels=labels)
+
+    def _write_commits(self, merge: Merge) -> tuple[str, str]:
         """Return the commits of ours whose merge is this one: the release's side and the change's."""
-        objects = self._store.objects
-        base = objects.write_synthetic(merge.base)
-        return objects.write_synthetic(merge.ours, base), objects.write_synthetic(merge.theirs, base)
+        base = self._objects.write_synthetic(merge.base)
+        return self._objects.write_synthetic(merge.ours, base), self._objects.write_synthetic(merge.theirs, base)
 
     def _merge_all(self, merges: Sequence[Merge], attributes: Path | None = None) -> list[Merged]:
-        lines = ["{} {}\n".format(*self.write_commits(merge)) for merge in merges]
+        labels = [self._write_commits(merge) for merge in merges]
         results: list[Merged] = []
-        while len(results) < len(lines):
-            rest = "".join(lines[len(results) :]).encode()
+        while len(results) < len(labels):
+            rest = "".join("{} {}\n".format(*names) for names in labels[len(results) :]).encode()
             done = self._run_merge_tree(attributes, rest)
             results += parse_batch(done.stdout)
-            if len(results) < len(lines):
+            if len(results) < len(labels):
                 results.append(failed_merge(done.error_text))
-        return results
+        return [replace(merged, labels=names) for merged, names in zip(results, labels, strict=True)]
 
     def _run_merge_tree(self, attributes: Path | None, stdin: bytes) -> Completed:
         place = [] if attributes is None else [f"--work-tree={attributes}"]

@@ -5,6 +5,7 @@ GitPython keeps one `git cat-file --batch` running: a process per question costs
 
 from __future__ import annotations
 
+import functools
 import os
 import re
 import weakref
@@ -22,7 +23,7 @@ from backproof.adapters.git.command import require_git
 from backproof.core.errors import HostError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
     from pathlib import Path
 
 TREE_MODE = "40000"
@@ -129,6 +130,28 @@ class Objects:
         entry = self.find_entry(tree, path)
         return None if entry is None or entry.mode in {TREE_MODE, LINK_MODE} else self.read_object(entry.oid, "blob")
 
+    @functools.lru_cache(maxsize=512)  # noqa: B019 - one object for each store
+    def diff_trees(self, before: str, after: str) -> dict[str, tuple[Entry | None, Entry | None]]:
+        """Return the paths that differ between two trees; only folders that differ are read."""
+        return dict(self._walk_trees(before, after, ""))
+
+    def _walk_trees(
+        self, before: str | None, after: str | None, prefix: str
+    ) -> Iterator[tuple[str, tuple[Entry | None, Entry | None]]]:
+        left = self.read_tree(before) if before else {}
+        right = self.read_tree(after) if after else {}
+        for name in sorted({*left, *right}):
+            old, new = left.get(name), right.get(name)
+            if old == new:
+                continue
+            path = f"{prefix}{name}"
+            folders = [entry.oid if entry and entry.mode == TREE_MODE else None for entry in (old, new)]
+            if any(folders):
+                yield from self._walk_trees(folders[0], folders[1], f"{path}/")
+            files = [None if entry is None or entry.mode == TREE_MODE else entry for entry in (old, new)]
+            if any(files):
+                yield path, (files[0], files[1])
+
     def edit_tree(self, tree: str | None, changes: Mapping[str, Entry | None]) -> str:
         """Write a tree with some paths set to other entries (None: absent). Folders that become empty go, as in git."""
         entries = dict(self.read_tree(tree)) if tree else {}
@@ -146,7 +169,9 @@ class Objects:
                 entries[name] = Entry(mode=TREE_MODE, oid=made)
             elif old and old.mode == TREE_MODE:
                 del entries[name]
-        return self.write_object("tree", _render_tree(entries))
+        oid = self.write_object("tree", _render_tree(entries))
+        self._trees[oid] = entries
+        return oid
 
     def write_synthetic(self, tree: str, *parents: str) -> str:
         """Write a commit of ours with that tree: what git needs to merge trees."""
