@@ -14,7 +14,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import torch
-from backproof_target.operators_api import Call, Unmodelled, operator
+from backproof_target.operators_api import Call, SourceOperator, Unmodelled, operator
 
 try:
     import triton
@@ -33,7 +33,27 @@ MODELS = {
     "raw": "a negative null block switches the filter off and every index is used as it is, without a bounds check",
     "skip": "a row whose index is negative or past the last state is skipped, whatever the null block is",
     "compute-null": "as raw, but the row of the null block is computed like any other instead of being filtered",
+    "source": "the operator's own source, host tiling and kernel, compiled for a CPU",
 }
+# Prefill and decode are one operator: its tiling chooses the kernel, and its key has the arguments of the kernel's template.
+SOURCE = SourceOperator(
+    kernel="op_kernel/causal_conv1d.cpp",
+    tiling="op_host/causal_conv1d_tiling.cpp",
+    entry="causal_conv1d<{0}, {1}, {2}>",
+    inputs=(
+        "x",
+        "weight",
+        "bias",
+        "conv_states",
+        "query_start_loc",
+        "cache_indices",
+        "initial_state_mode",
+        "num_accepted_tokens",
+    ),
+    outputs=("y",),
+    written=("conv_states",),
+)
+_FN, _UPDATE = 0, 1  # the operator's run modes
 OPTIONS = {
     # "given" is a what-if: the wrapper of this release does not hand over an output; a later one hands over zeros.
     "out": ("none", "given"),
@@ -43,7 +63,7 @@ OPTIONS = {
 LIMITS = (
     "Operator models are readings of public sources; which one a device has depends on the installed operator library.",
     "With out=given the zeroed output is put in at the operator's boundary: the wrapper under test does not hand it over.",
-    "Multi-token UPDATE with accepted-token counts (speculative decoding) is not modelled.",
+    "Multi-token UPDATE with accepted-token counts (speculative decoding) is not modelled; the operator's own source runs it.",
     "A later binding refuses a negative null block, and UPDATE without max_query_len, with ValueError: not modelled.",
 )
 
@@ -144,8 +164,19 @@ def causal_conv1d_fn(
     if bias is not None or head_num:
         raise Unmodelled("causal_conv1d_fn with a bias or a head split")
     _note_null_row(call, conv_states, null_block_id, cache_indices)
-    initial = None if has_initial_state is None else call.integers(has_initial_state)
     y = call.allocate_like(x)
+    if call.model == "source":
+        named = {"query_start_loc": query_start_loc, "cache_indices": cache_indices}
+        tensors = {
+            "x": x,
+            "weight": weight,
+            "conv_states": conv_states,
+            "initial_state_mode": has_initial_state,
+            "y": y,
+        }
+        _run_source(call, {**tensors, **named}, activation, pad_slot_id, _FN)
+        return y
+    initial = None if has_initial_state is None else call.integers(has_initial_state)
     for row, index, span in _segments(call, query_start_loc, cache_indices):
         if not span or _filtered(call, index, slots=conv_states.shape[0], pad=pad_slot_id, null=null_block_id):
             continue
@@ -166,7 +197,7 @@ def causal_conv1d_update(
     activation: str | None = None,
     conv_state_indices: Any = None,
     num_accepted_tokens: Any = None,
-    query_start_loc: Any = None,  # noqa: ARG001 - the operator takes it and goes by row
+    query_start_loc: Any = None,  # with one token per request the operator goes by row and does not look at it
     max_query_len: int = -1,
     null_block_id: int | None = 0,
     block_idx_last_scheduled_token: Any = None,
@@ -174,24 +205,42 @@ def causal_conv1d_update(
     validate_data: bool = False,  # noqa: ARG001, FBT002 - the binding's signature
     out: Any = None,
 ) -> Any:
-    """Decode: one token per request, by row."""
+    """Decode: one token per request, by row; the operator's own source takes several, too."""
     _validate(x, weight, conv_state)
-    if any(each is not None for each in (bias, num_accepted_tokens, block_idx_last_scheduled_token, initial_state_idx)):
-        raise Unmodelled("causal_conv1d_update with a bias, accepted tokens or block scheduling")
-    if x.dim() != 2 or max_query_len >= 0 or x.shape[0] != conv_state_indices.shape[0]:
-        raise Unmodelled("causal_conv1d_update with other than one token per request")
+    if any(each is not None for each in (bias, block_idx_last_scheduled_token, initial_state_idx)):
+        raise Unmodelled("causal_conv1d_update with a bias or block scheduling")
+    single = x.dim() == 2 and max_query_len < 0 and x.shape[0] == conv_state_indices.shape[0]
+    if call.model != "source" and (num_accepted_tokens is not None or not single):
+        raise Unmodelled("causal_conv1d_update with accepted tokens, or other than one token per request")
     _note_null_row(call, conv_state, null_block_id, conv_state_indices)
     y = call.allocate_like(x)
     if call.option("out") == "given" and out is None:
         out = torch.zeros_like(x)
     if out is not None and call.option("backend") == "stable":
         y = out
-    _decode(call, y, x, conv_state, weight, activation, conv_state_indices, null_block_id)
+    if call.model == "source":
+        named = {"query_start_loc": query_start_loc, "cache_indices": conv_state_indices, "y": y}
+        tensors = {"x": x, "weight": weight, "conv_states": conv_state, "num_accepted_tokens": num_accepted_tokens}
+        _run_source(call, {**tensors, **named}, activation, _NO_PADDING, _UPDATE)
+    else:
+        _decode(call, y, x, conv_state, weight, activation, conv_state_indices, null_block_id)
     if y is out:
         return y
     answer = x if out is None else out
     answer.copy_(y)
     return answer
+
+
+def _run_source(call: Call, given: dict[str, Any], activation: str | None, pad: int, mode: int) -> None:
+    """The binding hands over indices and counts as 64-bit integers."""
+    counts = {"query_start_loc", "cache_indices", "initial_state_mode", "num_accepted_tokens"}
+    tensors = {
+        name: value.to(torch.int64) if value is not None and name in counts else value
+        for name, value in {**dict.fromkeys(SOURCE.names), **given}.items()
+    }
+    silu = int(activation in {"silu", "swish"})
+    # Activation, padding slot, run mode, and heads, which a later version of the host reads.
+    call.run_source(SOURCE, tensors, [silu, pad, mode, 0])
 
 
 def _decode(

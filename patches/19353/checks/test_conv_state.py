@@ -269,6 +269,47 @@ def test_decode_float16(device: Any) -> None:
     check_step(device, buffers, result, contents, layout, torch.float16)
 
 
+@pytest.mark.parametrize("seed", range(6))
+def test_several_tokens(device: Any, seed: int) -> None:
+    """Speculative decoding: 0 to 3 tokens a request, of which some were accepted; a request without any has no slot."""
+    generator = torch.Generator().manual_seed(seed)
+    layout = Layout(slots=9, dim=128, width=4, gap=GAP)
+    lengths = [2, *torch.randint(0, 4, (4,), generator=generator).tolist()]
+    lengths += [0] if sum(lengths) != len(lengths) + 1 else [0, 0]
+    slots = (1 + torch.randperm(layout.slots - 1, generator=generator)).tolist()[: len(lengths)]
+    contents = Contents(
+        backing=layout.fresh(generator, torch.bfloat16),
+        x=random(generator, sum(lengths), layout.dim).to(torch.bfloat16),
+        starts=torch.tensor([0, *torch.tensor(lengths).cumsum(0).tolist()], dtype=torch.int32),
+        indices=torch.tensor(
+            [slot if count else -1 for slot, count in zip(slots, lengths, strict=True)], dtype=torch.int32
+        ),
+        active=[row for row, count in enumerate(lengths) if count],
+        inactive=[row for row, count in enumerate(lengths) if not count],
+    )
+    weight = layout.weight(torch.bfloat16)
+    buffers = on_device(device, contents, layout, weight)
+    accepted = device.put(torch.ones(len(lengths), dtype=torch.int32))
+    result = wrapper.causal_conv1d(
+        buffers.x,
+        buffers.weight,
+        buffers.state,
+        buffers.starts,
+        buffers.indices,
+        run_mode=1,
+        num_accepted_tokens=accepted,
+    )
+    device.synchronize()
+    device.observe(live=len(contents.active), tokens=sum(lengths))
+    got = device.read(result, "output").float()
+    starts = contents.starts.tolist()
+    for row in contents.active:
+        history = layout.state_in(contents.backing)[int(contents.indices[row])]
+        tokens = contents.x[starts[row] : starts[row + 1]]
+        error = float((got[starts[row] : starts[row + 1]] - convolved(history, tokens, weight)).abs().max())
+        assert error <= TOLERANCE[torch.bfloat16], f"the output of request {row} differs by {error}"
+
+
 @pytest.mark.parametrize(("batch", "graph", "step"), cases([4], [1, 3, 4]))
 def test_inactive_output(device: Any, graphs: dict[Any, Any], batch: int, graph: bool, step: int) -> None:
     """The wrapper's own comment: the output of skipped rows must stay zero."""

@@ -17,6 +17,7 @@ from backproof.app.origin import describe_origin
 from backproof.core.errors import NeedsReview, PlanError, TargetError
 from backproof.core.plural import format_count
 from backproof.devices import DEVICES
+from backproof.devices.operator_source import describe_source
 from backproof.install import overlay
 from backproof.install.interpreter import probe_target
 from backproof.install.overlay.journal import hash_file
@@ -42,6 +43,7 @@ _NEEDED = {
     "python": "give --python; `backproof demo` brings its own",
 }
 """What a new run must be told, and how."""
+_NAMED = ("kit", "repo", "branch", "python", "device", "operator_source")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -55,6 +57,7 @@ class Request:
     python: str | None = None
     device: str | None = None
     signoff: bool | None = None
+    operator_source: str | None = None
     wait: float = 0
 
 
@@ -161,6 +164,10 @@ def open_run(request: Request, say: Say, *, hold: bool = False, options: object 
         subject.must_be_of_kit(ledger.folder, known, the_plan.id)
     _locate_interpreter(settings.python)
     devices.get_device(settings.device)
+    if settings.operator_source:
+        say(describe_source(the_plan, settings.operator_source))
+    else:
+        the_plan = the_plan.without_source()
     with ledger.hold_lock():
         if aside := ledger.set_aside():
             say(f"run.json was of another version or cut; it is kept as {aside.name} and the run starts afresh")
@@ -211,8 +218,9 @@ def _read_options(request: Request) -> dict[str, Any]:
         "kit": _make_absolute,
         "repo": _locate_repository,
         "python": _locate_interpreter,
+        "operator_source": _make_absolute,
     }
-    given = {name: getattr(request, name) for name in ("kit", "repo", "branch", "python", "device")}
+    given = {name: getattr(request, name) for name in _NAMED}
     named: dict[str, Any] = {name: kept.get(name, str)(value) for name, value in given.items() if value}
     return named if request.signoff is None else {**named, "signoff": request.signoff}
 

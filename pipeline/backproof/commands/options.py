@@ -46,6 +46,7 @@ def add_run_options(function: Callable[..., Any]) -> Callable[..., Any]:
         click.option("--branch", help="The release branch; by default the plan's first."),
         click.option("--python", help="The target's interpreter."),
         click.option("--device", help=f"Where checks run: {', '.join(DEVICES)}.", show_default=DEFAULT),
+        click.option("--operator-source", help="Your copy of the device operators' source, where the plan can run it."),
         click.option("--signoff/--no-signoff", default=None, help="Add a Signed-off-by line to each commit."),
         click.option(
             "--wait",

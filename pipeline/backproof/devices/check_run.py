@@ -9,6 +9,7 @@ from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from platformdirs import user_cache_path
 from pydantic import ValidationError
 
 from backproof.adapters import proc
@@ -39,7 +40,8 @@ class CheckEnvironment:
     """The place where checks run: the target's interpreter, the device, the arm that is in place there.
 
     `env` is what the service adds to Backproof's environment; `files` are absolute paths of the patch's installed files;
-    `work` is an evidence folder, which gets `<name>.json` and `<name>.log` of each job.
+    `work` is an evidence folder, which gets `<name>.json` and `<name>.log` of each job; `operator_source` is the user's own
+    copy of the device operators' source, where there is one.
     """
 
     python: Path
@@ -49,6 +51,7 @@ class CheckEnvironment:
     arm: Arm
     files: Sequence[str]
     work: Path
+    operator_source: str = ""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -195,7 +198,7 @@ def _build_request(environment: CheckEnvironment, request: _Request) -> dict[str
         "device": environment.device.NAME,
         "session": environment.device.TRAITS.session,
         "check": {"id": job.check.id, "file": file, "select": job.check.select},
-        "operators": job.operators,
+        "operators": _build_operators(environment, job),
         "files": [*environment.files, *([str(job.shadow.file)] if job.shadow else [])],
         "ahead": [str(job.shadow.folder)] if job.shadow else [],
         "cover": job.cover,
@@ -203,6 +206,13 @@ def _build_request(environment: CheckEnvironment, request: _Request) -> dict[str
         "carried": [str(link_packages(environment.work.parent))],
         "work": str(request.room / "work"),
     }
+
+
+def _build_operators(environment: CheckEnvironment, job: CheckJob) -> dict[str, Any] | None:
+    if job.operators is None or not environment.operator_source:
+        return job.operators
+    cache = user_cache_path("backproof") / "operators"
+    return {**job.operators, "source": environment.operator_source, "cache": str(cache)}
 
 
 def _script_argv(environment: CheckEnvironment) -> list[str]:

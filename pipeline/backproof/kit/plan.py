@@ -108,12 +108,25 @@ class OperatorModel(Record):
     model: str
     options: dict[str, str] = {}
     meaning: str
+    needs_source: bool = Field(
+        default=False, description="runs the operator's own source: tried where --operator-source names a copy of it"
+    )
+
+
+class OperatorSource(Record):
+    """A place where the operator's own source may be had. Whoever runs the kit brings a copy; nothing of it is kept."""
+
+    repository: str
+    path: str = Field(description="the folder in it, with op_kernel and op_host")
+    revision: str = Field(default="", description="the one that the expectations were seen with")
+    licence: str = Field(description="its name, and what it allows; said before the source is compiled")
 
 
 class Emulator(Record):
     """The kit's CPU references and the operator models to try."""
 
     operators: KitPath
+    source: OperatorSource | None = None
     model: Annotated[tuple[OperatorModel, ...], Field(min_length=1)]
 
 
@@ -187,6 +200,13 @@ class Plan(Record):
     serve: tuple[Serve, ...] = ()
     experiment: tuple[Experiment, ...] = ()
     upstream_tests: UpstreamTests | None = None
+
+    def without_source(self) -> Plan:
+        """Return the plan for a run that has no source of the operators at hand: models only."""
+        if self.emulator is None:
+            return self
+        models = tuple(model for model in self.emulator.model if not model.needs_source)
+        return self.model_copy(update={"emulator": self.emulator.model_copy(update={"model": models})})
 
     def has_checks_under(self, models: Collection[str]) -> bool:
         """Tell whether any check says what the arms must show under these operator models."""

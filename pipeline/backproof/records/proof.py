@@ -222,6 +222,7 @@ class Settings(Record):
     python: str
     device: str
     signoff: bool = False
+    operator_source: str = Field(default="", description="the user's own copy of the device operators' source")
 
 
 class Run(Record):

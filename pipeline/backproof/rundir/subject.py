@@ -72,10 +72,11 @@ def find_contradictions(run: Run, records: Mapping[type[Record], Record], regist
 
 def _list_differences(begun: Settings, now: Settings) -> Iterator[tuple[str, str]]:
     """Each option that differs, as it was and as it is."""
-    for name in ("kit", "repo", "branch", "python", "device"):
+    for name in ("kit", "repo", "branch", "python", "device", "operator_source"):
         old, new = getattr(begun, name), getattr(now, name)
         if _same_as(name, old) != _same_as(name, new):
-            yield f"--{name} {_show_value(old)}", f"--{name} {_show_value(new)}"
+            option = name.replace("_", "-")
+            yield f"--{option} {_show_value(old)}", f"--{option} {_show_value(new)}"
     if begun.signoff != now.signoff:
         yield _signoff_option(begun), _signoff_option(now)
 

@@ -107,6 +107,7 @@ def _try_mutants(
             python=python,
             env=env,
             kit=ctx.kit,
+            operator_source=ctx.settings.operator_source,
             device=device,
             arm=Arm.FIXED,
             files=tuple(hashes),

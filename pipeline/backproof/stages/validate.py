@@ -13,6 +13,7 @@ from backproof.core.plain_text import one_line
 from backproof.core.plural import format_count
 from backproof.core.redaction import redact
 from backproof.devices.check_run import CheckEnvironment, CheckJob, CompletedCheck, run_jobs
+from backproof.devices.operator_source import hash_source, list_limits
 from backproof.install import arms, editable
 from backproof.records.proof import (
     INVENTORY_FILE,
@@ -57,6 +58,7 @@ def inputs(ctx: Context) -> Mapping[str, Any]:
         "device": ctx.settings.device,
         "facts": devices.get_device(ctx.settings.device).describe(Path(ctx.settings.python)),
         "checks": [item.model_dump(mode="json") for item in ctx.plan.check],
+        "source": hash_source(ctx.settings.operator_source),
         "operators": ctx.plan.emulator.model_dump(mode="json") if ctx.plan.emulator else None,
         "service": ctx.plan.verify.service.model_dump(mode="json"),
         "files": {path.relative_to(ctx.kit).as_posix(): sha256_of(path) for path in sorted(ctx.kit.rglob("*.py"))},
@@ -115,7 +117,7 @@ def run(ctx: Context) -> StageResult:
         hashes=hashes,
         rounds={entry.check.id: entry.check.repeat for entry in entries if entry.check.repeat > 1},
         spoiled=spoiled,
-        limits=tuple(dict.fromkeys((*device.LIMITS, *_list_limits(answers)))),
+        limits=tuple(dict.fromkeys((*device.LIMITS, *_list_limits(ctx, answers)))),
     )
     return _make_result(ctx, record, kept)
 
@@ -168,8 +170,9 @@ def _collect_rounds(entry: _Entry, arm: Arm, answers: _Answers, spoiled: str) ->
     )
 
 
-def _list_limits(answers: _Answers) -> list[str]:
-    return [limit for pairs in answers.values() for result, _ in pairs for limit in result.limits]
+def _list_limits(ctx: Context, answers: _Answers) -> list[str]:
+    said = [limit for pairs in answers.values() for result, _ in pairs for limit in result.limits]
+    return [*said, *list_limits(ctx.plan, ctx.settings.operator_source)]
 
 
 def _keep_inventory(ctx: Context, session: Session) -> list[Evidence]:
@@ -202,6 +205,7 @@ def _run_checks(
         python=Path(ctx.settings.python),
         env=editable.read_service(ctx).env,
         kit=ctx.kit,
+        operator_source=ctx.settings.operator_source,
         device=device,
         arm=turn.arm,
         files=[str(file.installed) for file in ctx.require_record(InstallRecord).files],

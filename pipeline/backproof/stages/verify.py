@@ -160,6 +160,7 @@ def _trace_check(ctx: Context, record: InstallRecord, check: Check) -> tuple[Che
         python=Path(ctx.settings.python),
         env=editable.read_service(ctx).env,
         kit=ctx.kit,
+        operator_source=ctx.settings.operator_source,
         device=device,
         arm=record.arm,
         files=[file.installed for file in record.files],

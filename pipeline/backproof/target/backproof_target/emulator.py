@@ -28,14 +28,19 @@ from backproof_target.memory import Memory, View
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
+    from backproof_target.operator_build import Build
+
 
 class Emulator(Device):
     """Memory, faults and the task counter of one context."""
 
-    def __init__(self, *, kind: str, model: str = "", options: dict[str, str] | None = None) -> None:
+    def __init__(
+        self, *, kind: str, model: str = "", options: dict[str, str] | None = None, source: Build | None = None
+    ) -> None:
         super().__init__(kind)
         self.model = model
         self.options = dict(options or {})
+        self.source = source
         self.memory = Memory()
         self.tape: Tape | None = None
         self.aborted: Fault | None = None
@@ -102,7 +107,7 @@ class Emulator(Device):
         """Stop: bytes outside the view were about to be moved."""
         index = view.index_of(address)
         side = f"{view.low - address} bytes before" if address < view.low else f"{address - view.low} bytes into"
-        self._stop(
+        self.stop(
             OUT_OF_RANGE,
             view=view,
             row=row,
@@ -113,14 +118,14 @@ class Emulator(Device):
         )
 
     def unknown_pointer(self, *, row: int | None, size: int, does: str) -> NoReturn:
-        self._stop(UNKNOWN_POINTER, row=row, text=f"{does} {size} bytes at an address of no known allocation")
+        self.stop(UNKNOWN_POINTER, row=row, text=f"{does} {size} bytes at an address of no known allocation")
 
     def silent(self, tensor: Any, *, engine: str, name: str, argument: str, row: int | None, index: int | None) -> None:
         """Go on, as the device would, but put down that memory which nobody wrote was used."""
         view = self.memory.view_of(tensor, argument)
         text = f"row {row} of the {engine} '{name}' is made of memory that nobody wrote: row {index} of {view.owner}"
         offset = None if index is None else index * view.row_bytes
-        self._note_fault(SILENT, text=text, engine=engine, name=name, row=row, index=index, offset=offset, view=view)
+        self.note_fault(SILENT, text=text, engine=engine, name=name, row=row, index=index, offset=offset, view=view)
 
     def verdict(self) -> None:
         """Raise for faults that stopped nobody or were swallowed, so that a test which met one is not a pass."""
@@ -128,13 +133,15 @@ class Emulator(Device):
             first = self.faults[0]
             raise SilentFault(first) if first.kind == SILENT else DeviceFault(first)
 
-    def _stop(self, kind: str, *, row: int | None, text: str, **place: Any) -> NoReturn:
+    def stop(self, kind: str, *, row: int | None, text: str, **place: Any) -> NoReturn:
+        """Stop this launch with a fault; `place` is what `note_fault` takes."""
         text = f"task {self._task}: {self._engine} '{self._name}'{'' if row is None else f', row {row},'} {text}"
-        fault = self._note_fault(kind, engine=self._engine, name=self._name, row=row, text=text, **place)
+        fault = self.note_fault(kind, engine=self._engine, name=self._name, row=row, text=text, **place)
         self.aborted = fault
         raise DeviceFault(fault)
 
-    def _note_fault(self, kind: str, *, view: View | None = None, **facts: Any) -> Fault:
+    def note_fault(self, kind: str, *, view: View | None = None, **facts: Any) -> Fault:
+        """Put a fault down and go on: it stops nobody, but the test has not passed."""
         if view:
             facts.update(argument=view.argument, owner=view.owner, extent=view.high - view.low)
         fault = Fault(kind=kind, task=self._task, **facts)
@@ -147,7 +154,7 @@ class Emulator(Device):
             return
         first = self.aborted
         text = f"'{name}' refused, the context is aborted; the first fault is task {first.task}: {first.text}"
-        raise ContextAborted(self._note_fault(SECONDARY, engine=engine, name=name, text=text))
+        raise ContextAborted(self.note_fault(SECONDARY, engine=engine, name=name, text=text))
 
 
 # One at a time: tests run one after another in one thread, and a device belongs to one test.

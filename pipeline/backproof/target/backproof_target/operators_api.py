@@ -21,13 +21,15 @@ import torch
 
 from backproof_target import poison
 from backproof_target.emulator import Emulator, present_for
-from backproof_target.faults import Unmodelled
+from backproof_target.faults import SILENT, Unmodelled
 from backproof_target.graph import storages_of
+from backproof_target.operator_process import KINDS, Finding
+from backproof_target.operator_source import SourceOperator, launch_source
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["Call", "Unmodelled", "operator"]
+__all__ = ["Call", "SourceOperator", "Unmodelled", "operator"]
 
 
 @dataclass(frozen=True)
@@ -64,6 +66,35 @@ class Call:
 
     def store(self, tensor: Any, argument: str, values: Any, *, index: int, row: int) -> None:
         self._bound_text(tensor, argument, index, row, "stores").copy_(values)
+
+    def run_source(self, operator: SourceOperator, tensors: dict[str, Any], attributes: list[int]) -> None:
+        """Run the operator's own source on these tensors; what it finds are faults of this launch.
+
+        Raises:
+            Unmodelled: the source is not at hand, does not compile, or crashes.
+            HostRefusal: its host refuses the call.
+        """
+        if self.device.source is None:
+            raise Unmodelled(f"the source of {self.name} is not at hand: name it with --operator-source")
+        try:
+            launched = launch_source(self.device.source, operator, tensors, attributes)
+        except TimeoutError as error:
+            self.device.stop("hang", row=None, text=str(error))
+        for finding in launched.findings:
+            self._report_finding(finding, tensors)
+
+    def _report_finding(self, finding: Finding, tensors: dict[str, Any]) -> None:
+        kind, argument = KINDS[finding.kind], finding.tensor.decode()
+        text = (
+            f"{finding.call.decode()} at {finding.file.decode()}:{finding.line} on core {finding.core}: "
+            f"{finding.text.decode('utf-8', 'replace')}"
+        )
+        tensor = tensors.get(argument)
+        view = None if tensor is None else self.device.memory.view_of(tensor, argument)
+        place = {"view": view, "index": finding.row, "offset": finding.offset} if view else {}
+        if kind != SILENT:
+            self.device.stop(kind, row=None, text=f"{argument} row {finding.row}: {text}" if view else text, **place)
+        self.device.note_fault(kind, engine="operator", name=self.name, row=None, text=text, **place)
 
     def note(self, **facts: Any) -> None:
         """What the operator was handed, for checks that look at the boundary."""

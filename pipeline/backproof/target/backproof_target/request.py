@@ -25,11 +25,16 @@ class Check:
 
 @dataclass(frozen=True, kw_only=True)
 class Operators:
-    """The file of the kit's operator references, and the model of them that is asked for."""
+    """The file of the kit's operator references, and the model of them that is asked for.
+
+    ``source`` is the user's own copy of the operators' source, ``cache`` a folder for what is compiled from it.
+    """
 
     file: Path
     model: str
     options: dict[str, str] = field(default_factory=dict)
+    source: str = ""
+    cache: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -5,9 +5,11 @@ from __future__ import annotations
 import os
 import traceback
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from backproof_target import kit_operators, result
+from backproof_target.operator_build import Build, describe_build
 from backproof_target.sessions import NotReady
 
 if TYPE_CHECKING:
@@ -29,11 +31,13 @@ def prepare(setting: Setting) -> OpenDevice:
     from backproof_target.tensor_mode import DeviceMode
 
     stand_ins.install(kit.modules, kit.skeletons, setting.request.files)
-    setting.answer.update(model=kit.record(), limits=list(kit.limits))
+    source = _find_source(setting.request)
+    said = [describe_build(source)] if source else []
+    setting.answer.update(model=kit.record(), limits=[*kit.limits, *said])
 
     @contextmanager
     def open_device() -> Iterator[Any]:
-        device = emulator.Emulator(model=kit.model, options=kit.options, kind=setting.request.device)
+        device = emulator.Emulator(model=kit.model, options=kit.options, source=source, kind=setting.request.device)
         with emulator.present(device), DeviceMode():
             yield device
 
@@ -51,6 +55,11 @@ def _prepare_torch() -> None:
     torch._C._set_deterministic_algorithms(True, warn_only=True)  # noqa: FBT003
     torch.utils.deterministic.fill_uninitialized_memory = True
     torch.set_num_threads(1)  # the tensors are small, the sums are the same each time, and arms may run side by side
+
+
+def _find_source(request: Request) -> Build | None:
+    asked = request.operators
+    return Build(source=Path(asked.source), cache=Path(asked.cache)) if asked and asked.source else None
 
 
 def _load_operators(request: Request) -> KitOperators:
