@@ -63,6 +63,13 @@ def test_a_fix_on_main_is_picked_and_proved(shop: Repository, tmp_path: Path) ->
     jsonschema.validate(read(again), SCHEMA)
     assert (read(again)["class"], read(again)["proofs"], read(again)["commits"]) == ("behaviour", [BELOW], [fix])
     assert "environment:" not in again.stderr
+    comment = (tmp_path / "out" / "comment.md").read_text()
+    assert comment.startswith(
+        "**1 test of the fix fails without it and passes with it**: no negative price (#\u20602) on `release`"
+    )
+    assert "Level 2 of 4, by the fix's own tests on a CPU" in comment
+    assert f"- `{BELOW}`: AssertionError: assert -2 == 0" in comment
+    assert f"backproof prove {fix} --branch release" in comment
 
 
 def test_all_backports_since_a_tag_are_one_table(shop: Repository, tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ from backproof.proving.resolve import find_original, read_pull_number, resolve_c
 from backproof.proving.subject import pick_commits, read_landed
 from backproof.recipes.cache import prepare_environment
 from backproof.recipes.release import read_release
+from backproof.report.proofs import render_proof
 from backproof.rundir.ledger import Ledger
 
 if TYPE_CHECKING:
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
     from backproof.proving.subject import LaidOut
     from backproof.records.proving import ProofRecord
     from backproof.rundir.context import Say
+
+COMMENT = "comment.md"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -65,7 +68,9 @@ def prove_backport(request: ProveRequest, say: Say) -> ProofRecord:
             guards=request.guards,
             facts={"repo": source.name, "branch": request.branch, "base": base},
         )
-        return prove_subject(proving)
+        proof = prove_subject(proving)
+        ledger.write_text(COMMENT, render_proof(proof))
+        return proof
 
 
 def _find_base(store: Store, source: Source, request: ProveRequest, commits: tuple[str, ...]) -> str:

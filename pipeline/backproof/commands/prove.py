@@ -66,7 +66,8 @@ def _finish(record: ProofRecord, folder: Path, *, as_json: bool) -> NoReturn:
         print_json(record)
     else:
         proof.print_proof(record)
-        print_line(folder / "proof.json")
+        for name in ("comment.md", "proof.json"):
+            print_line(folder / name)
     sys.exit(OUTCOMES[record.outcome].exit_code)
 
 

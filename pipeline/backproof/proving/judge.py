@@ -229,7 +229,8 @@ def _explain_changed(changed: Sequence[RedTest]) -> str:
     if first.red == "behaviour":
         return f"{first.test} turns green, but never executes a line that the fix changes"
     what = "a name that is missing on base" if first.red == "symbol" else "modules that cannot be imported on base"
-    return f"{format_count(len(changed), 'test')} turn green only by {what}: {first.line}"
+    verb = "turns" if len(changed) == 1 else "turn"
+    return f"{format_count(len(changed), 'test')} {verb} green only by {what}: {first.line}"
 
 
 def _explain_nothing(runs: Runs, facts: Mapping[str, Any]) -> str:

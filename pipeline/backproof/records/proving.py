@@ -6,6 +6,7 @@ from typing import Literal
 
 from pydantic import Field
 
+from backproof.core.level import Level
 from backproof.core.model import Evidence, Outcome, Record
 
 ProofOutcome = Literal["proved", "not proved", "fail", "error"]
@@ -125,3 +126,11 @@ class ProofRecord(Record):
     release_tests: ReleaseTests | None = Field(default=None, description="null: they were not asked")
     seconds: float = 0
     evidence: tuple[Evidence, ...] = ()
+
+    @property
+    def level(self) -> Level:
+        """The level that the proof reaches, computed from what ran."""
+        if self.outcome == "proved":
+            return Level.EMULATED
+        loaded = self.release_tests is not None and bool(self.release_tests.reach) and self.outcome == "not proved"
+        return Level.LOADED if loaded else Level.PICKED

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING
 
 from backproof.commands.output import print_line
 from backproof.core.plural import format_count
+from backproof.report.proofs import describe_release_tests
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from backproof.records.proving import ProofRecord, ReleaseTests
+    from backproof.records.proving import ProofRecord
 
 _SHOWN = 10
 
@@ -48,18 +49,6 @@ def print_proof(record: ProofRecord) -> None:
         print_line(f"  no test that ran executes {place}")
     if record.next_step:
         print_line(f"next: {record.next_step}")
-
-
-def describe_release_tests(shown: ReleaseTests) -> str:
-    """Return one sentence about the release's own tests."""
-    if shown.strange:
-        return f"the release's own tests show nothing: {shown.strange}"
-    if not shown.files:
-        return "no test of the release names what the fix changes"
-    verb = "reaches" if len(shown.reach) == 1 else "reach"
-    worse = f"{len(shown.worse)} got worse" if shown.worse else "none got worse"
-    counted = f"{format_count(shown.tests, 'test')} in {format_count(len(shown.files), 'file')}"
-    return f"{format_count(len(shown.reach), 'test')} of the release {verb} the change; {worse} (of {counted})"
 
 
 def print_table(proofs: Sequence[ProofRecord]) -> None:
