@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from backproof.core.model import Finding
 from backproof.report import render
 from backproof.triage import triage
-from browser import NARROW, PROGRAM, WIDE, opened
+from browser import NARROW, PROGRAM, SCREENSHOTS, WIDE, opened
 from hostile_text import NASTY
 from loads import with_load
 from records_beside import a_comparison, an_experiment, own_tests, with_doctor, with_experiments, with_own_tests
@@ -19,7 +21,6 @@ from tests.report.test_timeline import FAULT
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
     from playwright.sync_api import Browser
 
@@ -145,12 +146,39 @@ def test_a_claim_opens_by_keyboard_and_a_reference_leads_to_its_evidence(
         assert "SHA-256" in found.page.locator(target).inner_text()
 
 
-def test_print_shows_what_is_closed_on_the_screen(browser: Browser, pages: dict[str, Path]) -> None:
+def test_print_is_six_pages_at_most_and_opens_nothing(browser: Browser, pages: dict[str, Path]) -> None:
     with opened(browser, pages["report"]) as found:
         excerpt = found.page.locator(".exhibit pre").first
-        assert not excerpt.is_visible()
         found.page.emulate_media(media="print")
-        assert excerpt.is_visible()
+        assert not excerpt.is_visible()
+        assert found.page.get_by_role("heading", name="In short").is_visible()
+        printed = found.page.pdf(format="A4", margin={"top": "12mm", "bottom": "12mm", "left": "10mm", "right": "10mm"})
+    assert 1 <= len(re.findall(rb"/Type\s*/Page\b", printed)) <= 6
+
+
+def test_on_a_phone_the_arms_of_a_check_are_below_each_other(browser: Browser, pages: dict[str, Path]) -> None:
+    with opened(browser, pages["report"], screen={"width": 390, "height": 844}) as found:
+        row = found.page.locator("table.heat tbody tr").first
+        cells = [cell.bounding_box() for cell in row.locator("td[data-arm]").all()]
+        assert len(cells) == 4
+        assert all(box and box["x"] >= 0 and box["x"] + box["width"] <= 390 for box in cells)
+        tops = [box["y"] for box in cells if box]
+        assert tops == sorted(set(tops)), "one below the other"
+        assert found.overflow() == 0
+        assert found.violations() == []
+
+
+@pytest.mark.parametrize("width", [390, 820, 1280])
+def test_screenshots_are_kept_for_a_person_to_look_at(
+    browser: Browser, pages: dict[str, Path], tmp_path: Path, width: int
+) -> None:
+    folder = Path(SCREENSHOTS or tmp_path)
+    folder.mkdir(parents=True, exist_ok=True)
+    for scheme in ("light", "dark"):
+        with opened(browser, pages["report"], screen={"width": width, "height": 900}, scheme=scheme) as found:
+            file = folder / f"report-{width}-{scheme}.png"
+            found.page.screenshot(path=file, full_page=True)
+            assert file.stat().st_size > 20_000
 
 
 def many(path: Path, count: int) -> Path:

@@ -32,7 +32,12 @@ def test_the_page_is_whole_and_needs_nothing(tmp_path: Path, make: Any) -> None:
 def test_the_verdict_comes_first_and_values_are_text(tmp_path: Path) -> None:
     text = Reader(page(proved(tmp_path))).text
     body = text[text.index("Backproof ·") :]
-    assert body.index("PASS at level 2 (emulated)") < body.index("The arms") < body.index("The chain of claims")
+    assert (
+        body.index("PASS at level 2 (emulated)")
+        < body.index("In short")
+        < body.index("The arms")
+        < body.index("The chain of claims")
+    )
     assert "24 of 36 steps failed · out-of-range 24" in text
     assert "+x = n" in text
     assert "reused, equal inputs" in text

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 PROGRAM = os.environ.get("BACKPROOF_BROWSER") or shutil.which("chromium") or ""
 """Read when the tests are collected: later they have an environment of their own."""
+SCREENSHOTS = os.environ.get("BACKPROOF_SCREENSHOTS")
+"""Where pictures of the pages are kept for a person; they are made in any case."""
 WIDE = {"width": 1280, "height": 900}
 NARROW = {"width": 360, "height": 740}
 

@@ -162,12 +162,9 @@ class CommentView(DocumentView):
 
     @property
     def next_steps(self) -> tuple[str, ...]:
-        """What the stages that ended badly say of it, and what to do; a few lines."""
+        """What the stages that ended badly found, and what to do; a few lines."""
         badly = [stage for stage in self.run.stages if stage.outcome.exit_code is not ExitCode.PASS]
-        lines = [
-            line for stage in badly for line in (stage.sentence, *(finding.line for finding in stage.findings[:2]))
-        ]
-        return tuple(lines[:4])
+        return tuple(finding.line for stage in badly for finding in stage.findings)[:3]
 
     @property
     def others_computed(self) -> bool:

@@ -23,7 +23,6 @@ from backproof.core.plural import format_count
 from backproof.core.redaction import find_secrets, redact, redact_for_public
 from backproof.report.catalogue import find_templates, load_catalogue
 from backproof.report.comment import CommentView
-from backproof.report.document import DocumentView
 from backproof.report.drift import describe_doctor_host, list_drift
 from backproof.report.hypotheses import list_suspicions
 from backproof.report.load_charts import draw_charts
@@ -82,10 +81,11 @@ def render_screen(loaded: LoadedRun, plan: Plan, *, language: Language = "en") -
 
 
 def _describe_run(loaded: LoadedRun, plan: Plan, language: Language) -> dict[str, Any]:
-    headline = load_catalogue(language).translate("headline", loaded.run.outcome)
+    run, headline = loaded.run, load_catalogue(language).translate("headline", loaded.run.outcome)
     return {
         "view": CommentView.of(loaded, plan, most=_FOLDED_ROWS),
-        "headline": HEADLINES[loaded.run.outcome] if headline == loaded.run.outcome else headline,
+        "headline": HEADLINES[run.outcome] if headline == run.outcome else headline,
+        "cause": run.sentence.removeprefix(f"{HEADLINES[run.outcome]}. "),
     }
 
 
@@ -93,7 +93,7 @@ def render_page(loaded: LoadedRun, plan: Plan) -> str:
     """Render the report as one HTML file that needs nothing else."""
     environment = make_html_environment(_make_mask(loaded))
     return environment.get_template("report.html.j2").render(
-        view=DocumentView.of(loaded, plan), headline=HEADLINES[loaded.run.outcome]
+        view=CommentView.of(loaded, plan), headline=HEADLINES[loaded.run.outcome]
     )
 
 
