@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from backproof.adapters.git.patches import list_unmerged
-from backproof.history import find_fix
+from backproof.history import find_fix, fix_index
 from backproof.history.find_fix import rank_fixes, search_history, weigh_words
 from backproof.history.fix_index import FixIndex, open_index
 from backproof.history.repository import open_repository
@@ -104,6 +104,16 @@ def test_the_index_grows_and_is_made_once(project: Repository) -> None:
     ):
         assert list(made.score_word("unheard_of")) == [new]
     assert len(said) == 1
+
+
+def test_a_damaged_index_is_made_again(project: Repository) -> None:
+    with open_repository(str(project.folder), print) as opened:
+        main = project.git("rev-parse", "main")
+        path = fix_index._find_path(opened.source)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(b"no database" * 1000)
+        with open_index(opened.source, opened.picker.store, main, print) as made:
+            assert made.score_word("507034")
 
 
 @pytest.mark.parametrize("word", ['a"b', "NEAR(x", "subject : y", "*", "a AND b", "\x00"])

@@ -253,3 +253,34 @@ def test_a_chain_is_completed() -> None:
 def test_codes_are_normal() -> None:
     assert codes.decode_code("inner", "0x07150050").meaning == codes.decode_code("inner", "0x7150050").meaning != ""
     assert codes.decode_code("acl", "999999").meaning == ""
+
+
+def test_all_three_members_of_an_aicore_error_are_decoded() -> None:
+    def decode(text: str) -> list[tuple[str, str | None]]:
+        return [(code.table, codes.find_kind(code)) for code in codes.find_codes(f"The extend info: errcode:({text})")]
+
+    assert decode("0x800000, 0, 0") == [("aicore", "mte-out-of-range")]
+    assert decode("0, 0x200000000000000, 0") == [("aicore2", "mte-out-of-range")]
+    assert decode("0, 0, 0x10000000") == [("aicore3", "memory-ecc")]
+    assert decode("0, 0, 0") == [("aicore", None)]
+
+
+@pytest.mark.parametrize(
+    ("code", "kind"),
+    [("0x80CF8009", "sdma"), ("0x80E18402", "memory-ecc"), ("0x81078603", "link"), ("0x8C084E00", None)],
+)
+def test_a_device_event_is_taken_apart(code: str, kind: str | None) -> None:
+    event = codes.decode_code("event", code)
+    assert event.meaning
+    assert codes.find_kind(event) == kind
+
+
+@pytest.mark.parametrize(
+    ("code", "kind"),
+    [
+        ("EI0001", "hccl-config"), ("EI0012", "sdma"), ("EJ0001", "driver"), ("EL0008", "resource"), ("EL0004", "oom"),
+        ("E40020", "environment"), ("E90001", "compile"), ("EZ3002", "unsupported"), ("E60118", "aclnn-param"), ("E89999", None),
+    ],
+)  # fmt: skip
+def test_an_alarm_has_the_kind_of_its_title(code: str, kind: str | None) -> None:
+    assert codes.find_kind(codes.decode_code("alarm_code", code)) == kind

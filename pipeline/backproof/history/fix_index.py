@@ -71,10 +71,22 @@ def open_index(source: Source, store: Store, main: str, say: Callable[[str], Non
     path.parent.mkdir(parents=True, exist_ok=True)
     if not path.exists():
         say("reading the history of main once: the next search has it")
-    with closing(sqlite3.connect(path, timeout=600)) as connection:
+    with closing(_connect(path)) as connection:
         index = FixIndex(connection)
         index.add_commits(store, main)
         yield index
+
+
+def _connect(path: Path) -> sqlite3.Connection:
+    """Open the file; one that is no index any more, after a full disk for example, is made again."""
+    connection = sqlite3.connect(path, timeout=600)
+    try:
+        connection.execute("PRAGMA quick_check(1)").fetchone()
+    except sqlite3.DatabaseError:
+        connection.close()
+        path.unlink()
+        return sqlite3.connect(path, timeout=600)
+    return connection
 
 
 def _find_path(source: Source) -> Path:
