@@ -152,14 +152,14 @@ def test_fixed_must_get_as_far_as_base_failed() -> None:
     assert outcomes(of(Arm.BASE, MTE), of(Arm.FIXED, "pass", complete=False)) == ["as-expected", "as-expected"]
 
 
-def test_one_failed_round_of_fixed_is_a_fail_and_the_numbers_are_said() -> None:
+def test_one_failed_round_of_fixed_is_no_pass_and_the_numbers_are_said() -> None:
     rounds = [of(Arm.BASE, MTE, number=n) for n in range(1, 5)]
     rounds += [of(Arm.FIXED, "pass", number=n) for n in range(1, 5)]
     fine = arms.judge_arms(PLAN, rounds, {})
     assert [case.verdict for case in fine] == ["as-expected", "as-expected"]
     assert "0 of 4 rounds failed, 4 of 4 on base; Fisher's exact p = 0.0286" in fine[1].sentence
     rounds[-1] = of(Arm.FIXED, MTE, number=4)
-    assert outcomes(*rounds) == ["as-expected", "failed"]
+    assert outcomes(*rounds) == ["as-expected", "unexpected"]
 
 
 def test_the_order_of_the_rounds() -> None:
