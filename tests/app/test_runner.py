@@ -14,6 +14,7 @@ from backproof.core.errors import BackproofError, HostError, Interrupted, NeedsR
 from backproof.core.model import Arm, Evidence, Finding, Outcome, Record, StageRole
 from backproof.records.proof import ArmSummary, Run, Settings, StageResult
 from backproof.rundir.ledger import Ledger, digest_of
+from backproof.rundir.subject import digest_subject
 from backproof.stages import REGISTRY
 from kits import write_kit
 
@@ -220,13 +221,14 @@ def test_the_end_is_noted_when_it_is_reached_and_in_run_json_too(ctx: Context, m
     assert saved(ctx) == run
 
 
-def test_the_digest_is_of_stage_tool_and_inputs_and_another_tool_runs_again(
+def test_the_digest_is_of_stage_tool_subject_and_inputs_and_another_tool_runs_again(
     ctx: Context, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pick = Step("pick")
     monkeypatch.setattr(runner, "__version__", "1.2.3")
     inputs = {"given": 1, "device": "emulator"}
-    assert go(ctx, pick).stages[0].digest == digest_of({"stage": "pick", "tool": "1.2.3", "inputs": inputs})
+    facts = {"stage": "pick", "tool": "1.2.3", "subject": digest_subject(ctx.run), "inputs": inputs}
+    assert go(ctx, pick).stages[0].digest == digest_of(facts)
     monkeypatch.setattr(runner, "__version__", "1.2.4")
     assert [each.reused for each in go(ctx, pick).stages] == [False]
 

@@ -10,9 +10,9 @@ import pytest
 from backproof.cli import cli
 from backproof.core.errors import BackproofError, ExitCode
 from click.testing import CliRunner, Result
-from stories import BASE, SOURCE, proved
+from stories import BASE, SOURCE, kit_at, proved
 
-from tests.upstream.test_publish import TOKEN, _kit_at
+from tests.upstream.test_publish import TOKEN
 from tests.upstream.test_similar import TRIAGE
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ def world(hub: StandIn, monkeypatch: pytest.MonkeyPatch) -> StandIn:
 
 @pytest.fixture
 def kit(tmp_path: Path) -> Path:
-    return _kit_at(tmp_path / "kit")
+    return kit_at(tmp_path / "kit")
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 from backproof.core.errors import PlanError
 from backproof.history import reproduce
-from backproof.records.proof import PickRecord, Run, Settings
+from backproof.records.proof import PickRecord, Settings
 from backproof.rundir import loaded_run
 from backproof.rundir.ledger import Ledger
 from backproof.stages import REGISTRY, fixup, pick
@@ -53,7 +53,7 @@ def ran(tmp_path: Path, repository: Repository, commits: list[str], *, options: 
     results = [pick.run(ctx)]
     if not ctx.require_record(PickRecord).conflicts:
         results.append(fixup.run(ctx))
-    run = Run(tool="t", id="r1", kit="small", title="evil\n touch ran\u2028touch ran", settings=settings, started="")
+    run = ctx.run.model_copy(update={"id": "r1", "title": "evil\n touch ran\u2028touch ran"})
     ledger.save_run(run.model_copy(update={"stages": tuple(results)}))
     return ledger
 

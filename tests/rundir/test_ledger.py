@@ -15,7 +15,7 @@ from backproof.core.redaction import redact
 from backproof.records.proof import PickRecord, Run, Settings
 from backproof.rundir import ledger
 from backproof.rundir.ledger import Ledger, digest_of, write_atomic
-from contexts import context_of
+from contexts import context_of, new_run
 from hypothesis import given
 from hypothesis import strategies as st
 from stories import plan
@@ -23,7 +23,7 @@ from stories import plan
 
 def a_run() -> Run:
     settings = Settings(kit="k", repo="r", branch="b", python="p", device="emulator")
-    return Run(tool="t", id="i", kit="k", title="t", settings=settings, started="now", outcome=Outcome.PASS)
+    return new_run(settings, outcome=Outcome.PASS)
 
 
 def test_a_run_is_read_as_it_was_written(tmp_path: Path) -> None:

@@ -58,8 +58,7 @@ ALL = [proved, stopped, no_device, failed, undecided, Folder]
 
 
 def on_device(path: Path) -> Folder:
-    folder = proved(path)
-    folder.device = "ascend"
+    folder = proved(path, device="ascend")
     del folder.stages[-1]
     folder.validate(level_2_cases(), facts={"host": "h1", "boot_id": "b1"})
     inventory = INVENTORY.model_copy(update={"device": "ascend", "versions": {"firmware": "7.1"}})

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from backproof.core.model import Arm, Evidence, Finding, Outcome, Record
+from backproof.core.model import Arm, Evidence, Finding, Outcome, Record, StageRecord
 from backproof.devices import DEVICES
 from backproof.devices.check_result import CheckResult, Fault, Loaded, TestResult
 from backproof.kit.plan import Plan
@@ -24,10 +26,12 @@ from backproof.records.proof import (
     Run,
     Settings,
     StageResult,
+    Subject,
     ValidateRecord,
     VerifyRecord,
 )
 from backproof.rundir.ledger import Ledger
+from backproof.rundir.subject import digest_subject
 from backproof.verdict.judge import Rounds, judge_check
 
 INSTALLED = "site-packages/pkg/rows.py"
@@ -71,6 +75,38 @@ PLAN = {
     ],
     "baseline": {"versions": {"torch": "2.10.0"}},
 }
+
+
+def write_toml(value: dict[str, Any], prefix: str = "") -> str:
+    """Enough TOML for the plan of the stories."""
+    plain = {name: each for name, each in value.items() if not _is_table(each)}
+    lines = [f"{json.dumps(name)} = {json.dumps(each)}" for name, each in plain.items()]
+    for name, each in value.items():
+        key = f"{prefix}{json.dumps(name)}"
+        if isinstance(each, dict):
+            lines.append(f"[{key}]\n{write_toml(each, f'{key}.')}")
+        elif _is_table(each):
+            lines += [f"[[{key}]]\n{write_toml(item, f'{key}.')}" for item in each]
+    return "\n".join(lines)
+
+
+def _is_table(value: Any) -> bool:
+    return isinstance(value, dict) or (isinstance(value, list) and bool(value) and isinstance(value[0], dict))
+
+
+KIT = {
+    **dict.fromkeys(("operators.py", "checks/test_rows.py", "fixups/zero-row.toml"), hashlib.sha256().hexdigest()),
+    "plan.toml": hashlib.sha256(write_toml(PLAN).encode()).hexdigest(),
+}
+"""The content of the kit that a story is of, and that `kit_at` writes."""
+
+
+def kit_at(folder: Path) -> Path:
+    for name in KIT:
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).touch()
+    (folder / "plan.toml").write_text(write_toml(PLAN))
+    return folder
 
 
 def plan(**changes: Any) -> Plan:
@@ -119,6 +155,7 @@ class Folder:
 
     path: Path
     device: str = "emulator"
+    kit: dict[str, str] = field(default_factory=lambda: dict(KIT))
     stages: list[StageResult] = field(default_factory=list)
     facts: dict[str, str] = field(default_factory=dict)
 
@@ -142,6 +179,7 @@ class Folder:
             kit=named["kit"],
             title=named["title"],
             settings=settings,
+            subject=Subject(kit=self.kit, tip=BASE),
             started="2026-01-02T03:04:05+00:00",
             stages=tuple(self.stages),
         )
@@ -161,6 +199,8 @@ class Folder:
         return self.ledger.register_evidence(self.ledger.write_text(relative, text), claim=claim, command=command)
 
     def record(self, name: str, record: Record, command: str = "backproof") -> Evidence:
+        if isinstance(record, StageRecord):
+            record = record.model_copy(update={"subject": digest_subject(self.run)})
         return self.ledger.register_evidence(
             self.ledger.write_record(f"{name}/{name}.json", record), claim=f"what {name} did", command=command
         )

@@ -17,9 +17,7 @@ from backproof.report import render
 from backproof.stages import REGISTRY
 from backproof.upstream import matrix, merge
 from kits import write_kit
-from stories import Folder, case, level_2_cases, proved
-
-from tests.upstream.test_publish import _kit_at
+from stories import Folder, case, kit_at, level_2_cases, proved
 
 if TYPE_CHECKING:
     from repositories import Repository
@@ -54,7 +52,7 @@ def test_a_branch_or_device_that_is_not_there_is_an_error(upstream: Any, tmp_pat
 
 @pytest.fixture
 def kit(tmp_path: Path) -> Path:
-    return _kit_at(tmp_path / "kit")
+    return kit_at(tmp_path / "kit")
 
 
 def expected(tmp_path: Path, *devices: str) -> Path:

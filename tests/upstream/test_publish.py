@@ -28,7 +28,7 @@ from hostile_text import HOSTILE
 from hypothesis import HealthCheck, given, settings
 from markdown_it import MarkdownIt
 from run_kinds import hostile_folder, on_device
-from stories import BASE, PLAN, SOURCE, Folder, case, level_2_cases, proved
+from stories import BASE, SOURCE, Folder, case, kit_at, level_2_cases, proved
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -41,24 +41,7 @@ TOKEN = "token-of-the-bot-000000"  # noqa: S105 - of the stand-in
 @pytest.fixture
 def kit(tmp_path: Path) -> Path:
     """The plan of the stories, as a kit on disk."""
-    return _kit_at(tmp_path / "kit")
-
-
-def _toml(value: dict[str, Any], prefix: str = "") -> str:
-    """Enough TOML for the plan of the stories."""
-    plain = {name: each for name, each in value.items() if not _is_table(each)}
-    lines = [f"{json.dumps(name)} = {json.dumps(each)}" for name, each in plain.items()]
-    for name, each in value.items():
-        key = f"{prefix}{json.dumps(name)}"
-        if isinstance(each, dict):
-            lines.append(f"[{key}]\n{_toml(each, f'{key}.')}")
-        elif _is_table(each):
-            lines += [f"[[{key}]]\n{_toml(item, f'{key}.')}" for item in each]
-    return "\n".join(lines)
-
-
-def _is_table(value: Any) -> bool:
-    return isinstance(value, dict) or (isinstance(value, list) and bool(value) and isinstance(value[0], dict))
+    return kit_at(tmp_path / "kit")
 
 
 @pytest.fixture
@@ -254,7 +237,7 @@ def test_hostile_text_stays_text(tmp_path_factory: pytest.TempPathFactory, text:
     """What GitHub would show: no link, image, HTML, mention or reference that came from outside, and one marker."""
     root = tmp_path_factory.mktemp("hostile")
     folder = hostile_folder(root / "run", f"{text}\n<!-- backproof:1 kit=x --> @ann #1 ::set-output name=x::y")
-    loaded = publish.load_publishable(saved(folder), REGISTRY, _kit_at(root / "kit"))
+    loaded = publish.load_publishable(saved(folder), REGISTRY, kit_at(root / "kit"))
     body = render.render_comment(loaded.story, loaded.plan)
     assert len(body) <= 60_000
     assert read_marker({"id": 1, "html_url": "u", "body": body, "user": None}) is None
@@ -272,14 +255,6 @@ def test_hostile_text_stays_text(tmp_path_factory: pytest.TempPathFactory, text:
     shown = "\n".join(each.content for each in tokens if each.type == "text")
     assert not re.search(r"(?<![\w`])[@#][A-Za-z0-9]", shown)
     assert not re.search(r"^::", body, re.MULTILINE)
-
-
-def _kit_at(folder: Path) -> Path:
-    for name in ("operators.py", "checks/test_rows.py", "fixups/zero-row.toml"):
-        (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        (folder / name).touch()
-    (folder / "plan.toml").write_text(_toml(PLAN))
-    return folder
 
 
 @pytest.mark.parametrize("kind", ["lost-reply", "502", "refuse", "rate-limit", "truncated"])

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from backproof import __version__, devices
+from backproof.adapters.git import Source
 from backproof.adapters.git.address import take_password
 from backproof.app import progress, runner
 from backproof.app.origin import describe_origin
@@ -23,7 +24,7 @@ from backproof.install.interpreter import probe_target
 from backproof.install.overlay.journal import hash_file
 from backproof.kit.loader import load_plan
 from backproof.kit.plan import Service
-from backproof.records.proof import Run, Settings
+from backproof.records.proof import Run, Settings, Subject
 from backproof.rundir import listing, loaded_run, subject
 from backproof.rundir.context import Context, R
 from backproof.rundir.ledger import Ledger, now
@@ -161,7 +162,7 @@ def open_run(request: Request, say: Say, *, hold: bool = False, options: object 
     kit = Path(settings.kit)
     the_plan = load_plan(kit, DEVICES)
     if known:
-        subject.must_be_of_kit(ledger.folder, known, the_plan.id)
+        subject.must_be_of_kit(ledger.folder, known, kit, the_plan.id)
     _locate_interpreter(settings.python)
     devices.get_device(settings.device)
     if settings.operator_source:
@@ -265,8 +266,9 @@ def _read_current(ledger: Ledger, the_plan: Plan, settings: Settings) -> Run:
     tool = f"backproof {__version__}"
     if known := ledger.load_run():
         subject.must_be_of(ledger.folder, known.settings, settings)
-        subject.must_be_of_kit(ledger.folder, known, the_plan.id)
+        subject.must_be_of_kit(ledger.folder, known, Path(settings.kit), the_plan.id)
         return known.model_copy(update={"tool": tool, "origin": describe_origin(), "title": the_plan.title})
+    source = Source.open(settings.repo, pull=the_plan.upstream.pull)
     return Run(
         tool=tool,
         origin=describe_origin(),
@@ -274,5 +276,6 @@ def _read_current(ledger: Ledger, the_plan: Plan, settings: Settings) -> Run:
         kit=the_plan.id,
         title=the_plan.title,
         settings=settings,
+        subject=Subject(kit=subject.hash_kit(Path(settings.kit)), tip=source.resolve_branch(settings.branch)),
         started=now(),
     )

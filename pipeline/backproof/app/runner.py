@@ -14,6 +14,7 @@ from backproof.core.errors import BackproofError, BusyError, Interrupted, NeedsR
 from backproof.core.model import Finding, Outcome, StageRole
 from backproof.records.proof import InstallRecord, Run, StageResult
 from backproof.rundir.ledger import digest_of, now
+from backproof.rundir.subject import digest_subject
 from backproof.verdict import run_verdict
 
 if TYPE_CHECKING:
@@ -101,7 +102,8 @@ def _run_stage(ctx: Context, stage: Stage) -> StageResult:
 
 
 def _reuse_or_run(ctx: Context, stage: Stage) -> StageResult:
-    digest = digest_of({"stage": stage.NAME, "tool": __version__, "inputs": stage.inputs(ctx)})
+    facts = {"stage": stage.NAME, "tool": __version__, "subject": digest_subject(ctx.run), "inputs": stage.inputs(ctx)}
+    digest = digest_of(facts)
     before = _find_result(ctx.run.earlier, stage.NAME)
     if before and stage.REUSABLE and _can_reuse(ctx, before, digest):
         return before.model_copy(update={"reused": True})

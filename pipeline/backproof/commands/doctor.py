@@ -58,7 +58,7 @@ def _keep_in_run(folder: Path, kit: Path | None, python: Path | None, arguments:
     from backproof.stages import doctor
 
     if kit:
-        must_be_of_kit(folder, require_run(Ledger(folder)), load_plan(kit, DEVICES).id)
+        must_be_of_kit(folder, require_run(Ledger(folder)), kit, load_plan(kit, DEVICES).id)
     named = execution.Request(folder=folder, kit=str(kit or ""), python=str(python or ""))
     execution.must_be_of_its_run(named)
     options = doctor.DoctorOptions(python=python, arguments=tuple(arguments))

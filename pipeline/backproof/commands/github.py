@@ -66,7 +66,7 @@ def _subject(text: str, folder: Path | None) -> Subject:
         return Subject(repo=repo, pull=number, tree=tree)
     found = load_plan(kit, DEVICES)
     if folder and run:
-        must_be_of_kit(folder, run, found.id)
+        must_be_of_kit(folder, run, kit, found.id)
     if found.upstream.pull is None:
         raise PlanError(
             f"{kit}: the plan names no pull request",

@@ -26,6 +26,12 @@ def describe_problems(error: ValidationError, most: int = 5) -> str:
     return "; ".join(f"{'.'.join(map(str, problem['loc']))}: {problem['msg']}" for problem in error.errors()[:most])
 
 
+class StageRecord(Record):
+    """What a stage leaves in the run folder."""
+
+    subject: str = Field(default="", description="digest of what the run is of; empty outside of a run")
+
+
 class Outcome(StrEnum):
     """The outcome of a stage or a run, best first. FAIL and ERROR never merge.
 

@@ -6,7 +6,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from backproof.core.model import Finding, Record
+from backproof.core.model import Finding, Record, StageRecord
 from backproof.records.proof import OtherCommit  # noqa: TC001 - pydantic reads it
 
 
@@ -51,7 +51,7 @@ class CheckState(Record):
     state: str
 
 
-class AuditRecord(Record):
+class AuditRecord(StageRecord):
     """audit/audit.json: what the pull request claims and was asked for, beside what its head and this run contain."""
 
     schema_version: Literal[1] = 1

@@ -6,7 +6,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from backproof.core.model import Arm, Evidence, Outcome, Record
+from backproof.core.model import Arm, Evidence, Outcome, Record, StageRecord
 
 
 class Run(Record):
@@ -61,7 +61,7 @@ class ExperimentRecord(Record):
         return tuple(ruled_out)
 
 
-class ExperimentsRecord(Record):
+class ExperimentsRecord(StageRecord):
     """experiment/experiment.json: every experiment of the run, each as it ended last."""
 
     schema_version: Literal[1] = 1

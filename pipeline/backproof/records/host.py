@@ -6,7 +6,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from backproof.core.model import Record
+from backproof.core.model import Record, StageRecord
 
 Verdict = Literal["same", "newer", "older", "different", "missing", "extra", "not read"]
 
@@ -31,7 +31,7 @@ class Deviation(Record):
     note: str = ""
 
 
-class DoctorRecord(Record):
+class DoctorRecord(StageRecord):
     """doctor/doctor.json: a host beside the plan's baseline, equal rows too."""
 
     schema_version: Literal[1] = 1

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from backproof.core.model import Record, Sha256, ShownPath
+from backproof.core.model import Record, Sha256, ShownPath, StageRecord
 
 MUTANTS_FILE = "mutants.patch"
 """The wrong versions as changes of the fix, beside mutate.json."""
@@ -32,7 +32,7 @@ class TriedMutant(Record):
     equivalent: Annotated[str, Field(description="the plan's reason why it is no wrong version")] = ""
 
 
-class MutationRecord(Record):
+class MutationRecord(StageRecord):
     """mutate/mutate.json. The operators are a fixed list: figures of two versions of it are not compared."""
 
     schema_version: Literal[1] = 1

@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from backproof.core.model import Arm, Evidence, Finding, Outcome, Record, Sha256, ShownPath
+from backproof.core.model import Arm, Evidence, Finding, Outcome, Record, Sha256, ShownPath, StageRecord
 from backproof.records.arm_tests import ArmTest  # noqa: TC001 - pydantic reads it
 from backproof.records.picks import ConflictRecord, PickOutcome  # noqa: TC001 - pydantic reads the types
 
@@ -59,7 +59,7 @@ class OtherCommit(Record):
     computed: bool = Field(description="True when trees show it, False when it could not be computed")
 
 
-class PickRecord(Record):
+class PickRecord(StageRecord):
     """pick/pick.json."""
 
     branch: str
@@ -86,7 +86,7 @@ class LandedFixup(Record):
     files: tuple[str, ...]
 
 
-class FixupRecord(Record):
+class FixupRecord(StageRecord):
     """fixup/fixup.json."""
 
     head: str
@@ -104,7 +104,7 @@ class InstalledFile(Record):
     after: Sha256 | None
 
 
-class InstallRecord(Record):
+class InstallRecord(StageRecord):
     """install/install.json."""
 
     mode: Literal["overlay", "pip"]
@@ -131,7 +131,7 @@ class Claim(Record):
     evidence: tuple[Evidence, ...] = ()
 
 
-class VerifyRecord(Record):
+class VerifyRecord(StageRecord):
     """verify/verify.json."""
 
     arm: Arm
@@ -159,7 +159,7 @@ class Case(Record):
     evidence: tuple[Evidence, ...] = ()
 
 
-class ValidateRecord(Record):
+class ValidateRecord(StageRecord):
     """validate/validate.json."""
 
     device: str
@@ -185,7 +185,7 @@ class DeviceInventory(Record):
     stand_in: bool = Field(default=False, description="a tool that answered says that it is a stand-in")
 
 
-class ReportRecord(Record):
+class ReportRecord(StageRecord):
     """report/report.json."""
 
     sentence: str = Field(description="the run's, as the files say it")
@@ -225,10 +225,17 @@ class Settings(Record):
     operator_source: str = Field(default="", description="the user's own copy of the device operators' source")
 
 
+class Subject(Record):
+    """What a run is of, beside its settings: what was behind their names when it began."""
+
+    kit: dict[str, Sha256] = Field(description="every file of the kit, by its path there")
+    tip: str = Field(description="the commit that the branch pointed at")
+
+
 class Run(Record):
     """run.json: the whole story of one run."""
 
-    schema_version: Literal[2] = 2
+    schema_version: Literal[3] = 3
     tool: str
     origin: str = Field(
         default="",
@@ -239,6 +246,7 @@ class Run(Record):
     kit: str
     title: str
     settings: Settings
+    subject: Subject
     started: str
     ended: str = ""
     outcome: Outcome = Outcome.ERROR

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Literal
 
-from backproof.core.model import Record, Sha256
+from backproof.core.model import Sha256, StageRecord
 
 
-class PublishRecord(Record):
+class PublishRecord(StageRecord):
     """publish/publish.json."""
 
     schema_version: Literal[1] = 1

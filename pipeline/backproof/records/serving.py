@@ -6,7 +6,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from backproof.core.model import Arm, Evidence, Record
+from backproof.core.model import Arm, Evidence, Record, StageRecord
 from backproof.records.proof import Case, DeviceInventory  # noqa: TC001 - pydantic reads them
 
 StepOutcome = Literal["pass", "failed", "stalled", "corrupt", "differs"]
@@ -106,7 +106,7 @@ class Round(Record):
         return max((step.concurrency for step in self.steps if step.outcome == "pass"), default=0)
 
 
-class ServeRecord(Record):
+class ServeRecord(StageRecord):
     """serve/serve.json."""
 
     schema_version: Literal[2] = 2

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final, Literal
 
 from pydantic import Field
 
-from backproof.core.model import Record
+from backproof.core.model import Record, StageRecord
 from backproof.records.codes import Code  # noqa: TC001 - pydantic reads it
 
 if TYPE_CHECKING:
@@ -121,7 +121,7 @@ class Clue(Record):
     text: str
 
 
-class TriageResult(Record):
+class TriageResult(StageRecord):
     """The first fault, the secondary errors, and what to do next."""
 
     schema_version: Literal[2] = SCHEMA_VERSION

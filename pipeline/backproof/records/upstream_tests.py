@@ -6,7 +6,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from backproof.core.model import Arm, Evidence, Record
+from backproof.core.model import Arm, Evidence, Record, StageRecord
 from backproof.records.raised import Raised  # noqa: TC001 - pydantic reads it
 from backproof.records.serving import LoggedFault  # noqa: TC001 - pydantic reads it
 
@@ -66,7 +66,7 @@ class Compared(Record):
     counts: bool = Field(default=True, description="false: a note, which the stage's outcome does not depend on")
 
 
-class UpstreamRecord(Record):
+class UpstreamRecord(StageRecord):
     """upstream-tests/upstream-tests.json."""
 
     schema_version: Literal[2] = 2

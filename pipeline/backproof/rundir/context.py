@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar
 from backproof.adapters.environment import select_environment
 from backproof.adapters.git import Store
 from backproof.core.errors import PlanError
-from backproof.core.model import Record
+from backproof.core.model import Record, StageRecord
 from backproof.kit.loader import load_plan
 from backproof.rundir.registry import StageFacts
+from backproof.rundir.subject import digest_subject
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -102,6 +103,8 @@ class Context:
 
     def keep_record(self, record: Record, *, claim: str, command: str) -> Evidence:
         """Write the record of this stage and register it as evidence."""
+        if isinstance(record, StageRecord):
+            record = record.model_copy(update={"subject": digest_subject(self.run)})
         self.records[type(record)] = record
         return self.ledger.write_evidence(self.registry.path_of(type(record)), record, claim=claim, command=command)
 

@@ -10,8 +10,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from backproof.core.errors import PlanError
+from backproof.core.model import StageRecord, show_path
 from backproof.core.plain_text import cut_text
 from backproof.records.proof import PickRecord, ValidateRecord
+from backproof.rundir.ledger import digest_of, sha256_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -39,35 +41,76 @@ def must_be_of(folder: Path, begun: Settings, now: Settings) -> None:
     )
 
 
-def must_be_of_kit(folder: Path, run: Run, kit: str) -> None:
-    """Refuse a plan of another id than the run's.
+def hash_kit(kit: Path) -> dict[str, str]:
+    """Return the SHA-256 of every file of a kit; what Python leaves beside its sources is none."""
+    files = (path for path in sorted(kit.rglob("*")) if path.is_file() and "__pycache__" not in path.parts)
+    return {show_path(path.relative_to(kit).as_posix()): sha256_of(path) for path in files}
+
+
+def digest_subject(run: Run) -> str:
+    """Return the digest that every record of the run carries. No place of a machine is in it: a run can be moved."""
+    settings = run.settings
+    return digest_of([run.kit, settings.branch, settings.device, run.subject.model_dump(mode="json")])
+
+
+def must_be_of_kit(folder: Path, run: Run, kit: Path, name: str) -> None:
+    """Refuse a kit of another id or of other content than the run's.
 
     Raises:
-        PlanError: it has another.
+        PlanError: it is another one; the files that differ are named.
     """
-    if kit != run.kit:
+    if name != run.kit:
+        what = f"{folder}: this run is of kit {run.kit}, the plan is of {name}"
+    elif differing := [path for path, _ in sorted(run.subject.kit.items() ^ hash_kit(kit).items())]:
+        listed = ", ".join(dict.fromkeys(map(_show_value, differing[:5])))
+        what = f"{folder}: this run is of kit {name} with other content than {kit} has now: {listed}"
+    else:
+        return
+    raise PlanError(
+        what,
+        why="what a run has shown is told by the kit that it was made with",
+        next_step="name the kit of the run as it was; for another kit, make a run in a new folder",
+    )
+
+
+def must_be_at_tip(folder: Path, run: Run, tip: str) -> None:
+    """Refuse a branch that moved since the run began.
+
+    Raises:
+        PlanError: it did.
+    """
+    if tip != run.subject.tip:
         raise PlanError(
-            f"{folder}: this run is of kit {run.kit}, the plan is of {kit}",
-            why="what a run has shown is told by the plan that it was made with",
-            next_step="name the kit of the run; for another kit, make a run in a new folder",
+            f"{folder}: this run was begun with {run.settings.branch} at {run.subject.tip[:12]}, it is at {tip[:12]} now",
+            why="what was shown on one commit says nothing of another",
+            next_step="make a run in a new folder with --out",
         )
 
 
 def find_contradictions(run: Run, records: Mapping[type[Record], Record], registry: Registry) -> dict[str, str]:
-    """The stages whose record names another branch or device than the run's settings do, each with a sentence."""
+    """The stages whose record is of another subject than the run, each with a sentence."""
+    digest = digest_subject(run)
+    found = {
+        registry.name_of(
+            kind
+        ): f"{registry.path_of(kind)} is not of the kit, branch, tip and device that run.json names"
+        for kind, record in records.items()
+        if isinstance(record, StageRecord) and record.subject != digest
+    }
     settings, pick, validate = run.settings, records.get(PickRecord), records.get(ValidateRecord)
     named: list[tuple[type[Record], str, str, str]] = []
     if isinstance(pick, PickRecord):
         named.append((PickRecord, "branch", pick.branch, settings.branch))
     if isinstance(validate, ValidateRecord):
         named.append((ValidateRecord, "device", validate.device, settings.device))
-    return {
+    told = {
         registry.name_of(
             kind
         ): f"{registry.path_of(kind)} is of {what} {_show_value(said)}, run.json of {_show_value(begun)}"
         for kind, what, said, begun in named
         if said != begun
     }
+    return {**told, **{name: sentence for name, sentence in found.items() if name not in told}}
 
 
 def _list_differences(begun: Settings, now: Settings) -> Iterator[tuple[str, str]]:

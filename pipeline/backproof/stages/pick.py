@@ -15,6 +15,7 @@ from backproof.history.picks import Picker, PickResult
 from backproof.history.unpicked import explain_unpicked
 from backproof.records.picks import ConflictRecord, PickOutcome
 from backproof.records.proof import UPSTREAM_FILE, PickedCommit, PickRecord, StageResult
+from backproof.rundir.subject import must_be_at_tip
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -46,6 +47,7 @@ def run(ctx: Context) -> StageResult:
     source = Source.open(ctx.settings.repo, pull=ctx.plan.upstream.pull)
     store = Store.create(ctx.ledger.store, source)
     base = source.resolve_branch(ctx.settings.branch)
+    must_be_at_tip(ctx.ledger.folder, ctx.run, base)
     ctx.say(f"{ctx.settings.branch} is at {base[:12]}")
     commits = [(name, *_resolve_commit(ctx, store, source, name)) for name in ctx.plan.pick.commits]
     with Picker(store, say=ctx.say, mainline=ctx.plan.pick.mainline) as picker:

@@ -25,7 +25,6 @@ from backproof.records.proof import (
     ValidateRecord,
     VerifyRecord,
 )
-from backproof.rundir.ledger import sha256_of
 from backproof.verdict import judge
 from backproof.verdict.endings import RULES
 from backproof.verdict.sentences import case_sentence
@@ -61,7 +60,6 @@ def inputs(ctx: Context) -> Mapping[str, Any]:
         "source": hash_source(ctx.settings.operator_source),
         "operators": ctx.plan.emulator.model_dump(mode="json") if ctx.plan.emulator else None,
         "service": ctx.plan.verify.service.model_dump(mode="json"),
-        "files": {path.relative_to(ctx.kit).as_posix(): sha256_of(path) for path in sorted(ctx.kit.rglob("*.py"))},
     }
 
 

@@ -59,8 +59,9 @@ def load_publishable(folder: Path, registry: Registry, kit: Path | None = None) 
     """
     ledger = Ledger(folder)
     said = loaded_run.require_run(ledger)
-    the_plan = load_plan(kit or Path(said.settings.kit), DEVICES)
-    subject.must_be_of_kit(folder, said, the_plan.id)
+    kit = kit or Path(said.settings.kit)
+    the_plan = load_plan(kit, DEVICES)
+    subject.must_be_of_kit(folder, said, kit, the_plan.id)
     story = run_verdict.read_run(ledger, said, registry)
     return Loaded(ledger=ledger, plan=the_plan, story=story, said=said)
 
