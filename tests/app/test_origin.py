@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from backproof.app import origin
-from backproof.records.proof import Run, Settings
+from backproof.records.proof import Settings
+from contexts import new_run
 from pydantic import ValidationError
 from repositories import Repository
 
@@ -34,7 +35,7 @@ def describe(monkeypatch: pytest.MonkeyPatch, address: dict[str, Any] | None) ->
     monkeypatch.setattr("importlib.metadata.distribution", lambda _: Installed(address))
     found = origin.describe_origin()
     settings = Settings(kit="k", repo="r", branch="b", python="p", device="cpu")
-    return Run(tool="t", origin=found, id="i", kit="k", title="t", settings=settings, started="s").origin
+    return new_run(settings, origin=found).origin
 
 
 def vcs(url: str) -> dict[str, Any]:
@@ -71,4 +72,4 @@ def test_what_nobody_else_can_reach_is_named_by_its_commit(monkeypatch: pytest.M
 def test_a_run_with_another_origin_is_refused(text: str) -> None:
     settings = Settings(kit="k", repo="r", branch="b", python="p", device="cpu")
     with pytest.raises(ValidationError):
-        Run(tool="t", origin=text, id="i", kit="k", title="t", settings=settings, started="s")
+        new_run(settings, origin=text)

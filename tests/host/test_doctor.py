@@ -20,6 +20,7 @@ from backproof.host.identity import read_identity
 from backproof.kit.loader import load_plan
 from backproof.records.host import Deviation, DoctorRecord, Reading
 from backproof.rundir.ledger import Ledger
+from backproof.rundir.subject import hash_kit
 from backproof.stages import REGISTRY, report
 from backproof.upstream import publish
 from backproof.verdict import run_verdict
@@ -101,7 +102,7 @@ def kit(folder: Path, **changes: str) -> Path:
 
 def run_of(path: Path, kit: Path) -> Path:
     """A judged run whose settings name a real kit and a real interpreter."""
-    folder = proved(path)
+    folder = proved(path, kit=hash_kit(kit))
     settings = folder.run.settings.model_copy(update={"kit": str(kit), "python": sys.executable})
     run = folder.run.model_copy(update={"settings": settings})
     folder.ledger.save_run(run)

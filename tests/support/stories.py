@@ -367,10 +367,15 @@ def _raw_test(told: Case, number: int, *, is_red: bool, seconds: float) -> TestR
 
 
 def proved(
-    path: Path, cases: list[Case] | None = None, outcome: Outcome = Outcome.PASS, *, device: str = "emulator"
+    path: Path,
+    cases: list[Case] | None = None,
+    outcome: Outcome = Outcome.PASS,
+    *,
+    device: str = "emulator",
+    kit: dict[str, str] | None = None,
 ) -> Folder:
     """A run with all stages; a level 2 pass unless other cases are given."""
-    folder = Folder(path, device)
+    folder = Folder(path, device, kit or dict(KIT))
     folder.pick()
     folder.fixup()
     folder.install()
