@@ -328,3 +328,13 @@ def test_a_secret_of_the_environment_is_masked_before_it_is_escaped(
         assert "s3*cret" not in each.replace("\\", "")
         assert "a" * 30 not in each.replace("a" * 40, "")
         assert "uses ***" in each
+
+
+def test_another_release_than_the_branch_is_said_with_the_verdict(tmp_path: Path) -> None:
+    files = ("pkg/other.py", "pkg/more.py", "pkg/third.py")
+    folder = Folder(tmp_path, "emulator", facts={"differs": files, "version": "3.13.2"})
+    for stage in (folder.pick, folder.fixup, folder.install, folder.verify):
+        stage()
+    text = draft_comment(folder)
+    assert "Ran on project 3.13.2; 3 other files not as in the branch, the first is `pkg/other.py`." in text
+    assert text.index("Ran on") < text.index("<details>")

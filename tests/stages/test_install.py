@@ -214,3 +214,44 @@ def test_the_probe_runs_the_targets_own_python(prepared: Prepared) -> None:
     text = (prepared.ctx.ledger.folder / "install/distribution.json").read_text()
     assert f'"version": "{sys.version.split()[0]}"' in text
     prepared.ctx.effects.close()
+
+
+def test_a_release_that_is_the_branch_is_told_so(prepared: Prepared) -> None:
+    stage.run(prepared.ctx)
+    record = _record(prepared)
+    assert (record.compared, record.differs) == (3, ())
+    prepared.ctx.effects.close()
+
+
+@pytest.mark.parametrize("what", ["another content", "removed", "a module that the branch has and the release lacks"])
+def test_another_release_than_the_branch_is_counted_and_named(tmp_path: Path, upstream: Repository, what: str) -> None:
+    """The patch's own files are those of the branch; only others tell that this is another release."""
+    made = prepare(tmp_path, upstream)
+    other = made.target.site / "demo/ops/other.py"
+    if what == "another content":
+        other.write_bytes(b"def other():\n    return 'of 1.0.1'\n")
+    elif what == "removed":
+        other.unlink()
+    else:
+        record = made.target.site / "demo-1.0.dist-info/RECORD"
+        record.write_text(
+            "".join(line for line in record.read_text().splitlines(keepends=True) if "other.py" not in line)
+        )
+        other.unlink()
+    result = stage.run(made.ctx)
+    assert _record(made).differs == ("demo/ops/other.py",)
+    assert result.sentence.endswith("; 1 other file differs from the branch")
+    assert any(each.where == "demo/ops/other.py" and each.severity == "warning" for each in result.findings)
+    made.ctx.effects.close()
+
+
+def test_files_that_only_one_side_has_are_no_difference(tmp_path: Path, upstream: Repository) -> None:
+    """A version that a build writes, tests and data that a wheel leaves out."""
+    upstream.commit("more", {"src/demo/tests/test_x.py": "1\n", "src/demo/data.bin": "1\n", "src/demo/notes.md": "1\n"})
+    made = prepare(tmp_path, upstream)
+    made.target.write("demo/_version.py", b"version = '1.0'\n")
+    with (made.target.site / "demo-1.0.dist-info/RECORD").open("a") as record:
+        record.write("demo/_version.py,,\n")
+    stage.run(made.ctx)
+    assert _record(made).differs == ()
+    made.ctx.effects.close()

@@ -258,13 +258,38 @@ def test_a_process_that_is_younger_is_not_told(prepared: Prepared) -> None:
             young.kill()
 
 
-def test_a_library_that_was_not_built_again_is_named(prepared: Prepared) -> None:
+def test_a_library_that_was_not_built_again_leaves_the_patch_unproved(prepared: Prepared) -> None:
     library = prepared.target.write("demo/_C.so", b"")
     os.utime(library, (1_700_000_000, 1_700_000_000))
-    warnings = _texts(_verify(prepared)["loaded"], "warning")
-    assert f"csrc/conv.cpp: {library} is older than the change of csrc/conv.cpp" in warnings
+    claim = _verify(prepared)["complete"]
+    assert claim.outcome is Outcome.INCONCLUSIVE
+    assert claim.sentence.startswith(f"not proved: {library} is older than the change of csrc/conv.cpp")
+    assert f"csrc/conv.cpp: {library} is older than the change of csrc/conv.cpp" in _texts(claim, "warning")
     os.utime(library)
-    assert "is older" not in _texts(_verify(prepared)["loaded"], "warning")
+    assert _verify(prepared)["complete"].outcome is Outcome.PASS
+
+
+@pytest.mark.parametrize(
+    ("source", "counts"),
+    [
+        ("src/demo/_parser.pyx", True),
+        ("src/demo/_parser.pxd", True),
+        ("src/demo/native.rs", True),
+        ("src/demo/kernel.cu", True),
+        ("csrc/notes.txt", True),
+        ("tests/native/helper.c", False),
+        ("docs/example.c", False),
+        ("src/demo/words.txt", False),
+    ],
+)
+def test_what_only_a_build_turns_into_code(tmp_path: Path, upstream: Repository, source: str, counts: bool) -> None:
+    made = prepare(tmp_path, upstream, change={f"src/{CONV}": FIXED, source: "changed\n"})
+    library = made.target.write("demo/_parser.cpython-311.so", b"built before")
+    os.utime(library, (1_700_000_000, 1_700_000_000))
+    installing.run(made.ctx)
+    outcome = _verify(made)["complete"].outcome
+    made.ctx.effects.close()
+    assert outcome is (Outcome.INCONCLUSIVE if counts else Outcome.PASS)
 
 
 def test_a_module_beyond_the_patch_is_checked_too(prepared: Prepared) -> None:

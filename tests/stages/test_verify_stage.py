@@ -520,3 +520,19 @@ def test_python_is_the_same_when_it_reports_lines_as_ours(version: str, same: bo
     words = dict.fromkeys(set(InterpreterFacts.model_fields) - {"flags"}, "")
     interpreter = InterpreterFacts.model_validate({**words, "flags": {}, "version": version})
     assert stage._same_python(ProbeFacts(interpreter=interpreter, path=(), distributions=(), modules=())) is same
+
+
+@pytest.mark.parametrize("loads", [True, False])
+def test_checks_that_load_another_release_prove_nothing_of_the_branch(
+    tmp_path: Path, upstream: Repository, loads: bool
+) -> None:
+    """The patch's own file is that of the branch; another one is not, and counts where a check loads it."""
+    ready = prepare(tmp_path, upstream, change={f"src/{CONV}": FIXED})
+    (ready.target.site / "demo/ops/other.py").write_bytes(b"def other():\n    return 'of 1.0.1'\n")
+    text = HALF.replace("import demo.ops.conv\n", "import demo.ops.conv, demo.ops.other\n") if loads else HALF
+    (ready.ctx.kit / "test_half.py").write_text(text, encoding="utf-8")
+    installing.run(ready.ctx)
+    reached = _claims(_on_cpu(ready, [_check("half")]))[1][2]
+    ready.ctx.effects.close()
+    assert reached.outcome is (Outcome.INCONCLUSIVE if loads else Outcome.PASS)
+    assert ("the checks load 1 file that differs from the branch: demo/ops/other.py" in reached.sentence) is loads

@@ -157,7 +157,7 @@ class Folder:
     device: str = "emulator"
     kit: dict[str, str] = field(default_factory=lambda: dict(KIT))
     stages: list[StageResult] = field(default_factory=list)
-    facts: dict[str, str] = field(default_factory=dict)
+    facts: dict[str, Any] = field(default_factory=dict)
 
     @property
     def ledger(self) -> Ledger:
@@ -266,6 +266,7 @@ class Folder:
             editable=False,
             files=(file,),
             outside=("tests/test_rows.py",),
+            differs=self.facts.get("differs", ()),
         )
         self.stage("install", evidence=(self.record("install", record),))
 

@@ -14,6 +14,10 @@ def format_all(number: int, noun: str) -> str:
     return f"the one {noun}" if number == 1 else f"all {format_count(number, noun)}"
 
 
+def differ_or_differs(count: int) -> str:
+    return "differs" if count == 1 else "differ"
+
+
 def is_or_are(number: int) -> str:
     """Return the verb that goes with a number."""
     return "is" if number == 1 else "are"

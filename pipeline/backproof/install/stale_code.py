@@ -15,11 +15,12 @@ if TYPE_CHECKING:
     from backproof.install.interpreter import ProbeFacts
     from backproof.records.proof import InstallRecord
 
-_COMPILED = {".c", ".cc", ".cpp", ".cxx", ".cu", ".h", ".hpp", ".asc"}
+_COMPILED = {".pyx", ".pxd", ".pxi", ".c", ".cc", ".cpp", ".cxx", ".cu", ".h", ".hpp", ".rs", ".asc"}
+_ASIDE = {"test", "tests", "testing", "docs", "benchmarks", "examples"}
 
 
 def find_stale_libraries(record: InstallRecord) -> Iterator[Finding]:
-    """Yield the libraries that are older than a patch of their sources: the patch changes nothing that runs."""
+    """Yield the libraries that are older than a patch of their sources: they run as they were, whatever the patch says."""
     sources = [path for path in (*record.outside, *(file.path for file in record.files)) if _is_compiled(path)]
     if not sources:
         return
@@ -34,7 +35,7 @@ def find_stale_libraries(record: InstallRecord) -> Iterator[Finding]:
 
 def _is_compiled(path: str) -> bool:
     pure = PurePosixPath(path)
-    return pure.parts[0] == "csrc" or pure.suffix in _COMPILED
+    return not _ASIDE & set(pure.parts[:-1]) and (pure.parts[0] == "csrc" or pure.suffix in _COMPILED)
 
 
 def find_older_processes(facts: ProbeFacts, record: InstallRecord) -> Iterator[Finding]:

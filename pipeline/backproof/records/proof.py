@@ -118,6 +118,11 @@ class InstallRecord(StageRecord):
     outside: tuple[str, ...] = Field(
         default=(), description="paths of the patch that the distribution does not install"
     )
+    compared: int = Field(default=0, description="other files of the distribution that the branch has, too")
+    differs: tuple[ShownPath, ...] = Field(
+        default=(),
+        description="of these, below site-packages, what is not as in the branch; modules that are missing, too",
+    )
     held: bool = Field(default=False, description="left in place until `backproof run RUN --undo`")
 
 

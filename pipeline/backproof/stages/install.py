@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 from backproof.core.errors import PlanError
 from backproof.core.model import Arm, Finding, Outcome, Record, StageRole
-from backproof.core.plural import format_count, is_or_are
+from backproof.core.plural import differ_or_differs, format_count, is_or_are
 from backproof.devices.lent_packages import require_lendable
 from backproof.install import arms, editable, patch
+from backproof.install.branch_files import compare_branch
 from backproof.install.interpreter import probe_target
 from backproof.install.overlay import OverlaySession, format_undo_command
 from backproof.records.proof import FixupRecord, InstalledFile, InstallRecord, PickRecord, StageResult
@@ -85,6 +86,10 @@ def _make_result(
     findings = [
         Finding(severity="note", text="the distribution does not install it", where=item) for item in record.outside
     ]
+    findings += [
+        Finding(severity="warning", text="is not as in the branch: another release is installed", where=item)
+        for item in record.differs
+    ]
     if session.warning:
         findings.append(Finding(severity="warning", text=session.warning))
     if ctx.hold:
@@ -98,6 +103,7 @@ def _make_result(
 
 def _make_record(ctx: Context, the_patch: Patch, *, since: str) -> InstallRecord:
     first = the_patch.facts.distributions[0]
+    whole = compare_branch(ctx.store, the_patch, ctx.plan.install.root)
     return InstallRecord(
         mode=ctx.plan.install.mode,
         arm=Arm.FIXED,
@@ -116,6 +122,8 @@ def _make_record(ctx: Context, the_patch: Patch, *, since: str) -> InstallRecord
             for file in the_patch.files
         ),
         outside=the_patch.outside,
+        compared=whole.compared,
+        differs=(*whole.differs, *whole.lacks),
         held=ctx.hold,
     )
 
@@ -123,5 +131,6 @@ def _make_record(ctx: Context, the_patch: Patch, *, since: str) -> InstallRecord
 def _write_sentence(record: InstallRecord) -> str:
     held = ", left in place" if record.held else ""
     left = f"; {len(record.outside)} not installed by the distribution" if record.outside else ""
-    count = len(record.files)
+    count, others = len(record.files), len(record.differs)
+    left += f"; {format_count(others, 'other file')} {differ_or_differs(others)} from the branch" if others else ""
     return f"{format_count(count, 'file')} of the patch {is_or_are(count)} in {record.distribution} {record.version} ({record.mode}{held}){left}"

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from backproof import devices
 from backproof.core.errors import HostError, PlanError
 from backproof.core.model import Arm, Evidence, Outcome, Record, StageRole, worst_outcome
-from backproof.core.plural import format_count
+from backproof.core.plural import differ_or_differs, format_count
 from backproof.devices.check_run import CheckEnvironment, CheckJob, run_check
 from backproof.install import arms, editable, overlay, patch, stale_code
 from backproof.install.interpreter import probe_target
@@ -21,7 +21,7 @@ from backproof.verdict.claims.loaded import Wanted, judge_loaded
 from backproof.verdict.claims.reached import Subject, compute_reach, judge_reached
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from backproof.devices.check_result import CheckResult
     from backproof.install.interpreter import ProbeFacts
@@ -34,6 +34,10 @@ NEEDS: tuple[type[Record], ...] = (PickRecord, FixupRecord, InstallRecord)
 RECORD = VerifyRecord
 ROLE = StageRole.PROOF
 REUSABLE = False
+
+
+_MAY_RUN = {Outcome.PASS, Outcome.INCONCLUSIVE}
+"""With a library that was not built again the checks still tell which lines of Python they reach."""
 
 
 class FoundFiles(Record):
@@ -54,9 +58,7 @@ def run(ctx: Context) -> StageResult:
     _need_patch(ctx, record)
     first = _claim_loaded(ctx, the_patch, record)
     second = _claim_complete(ctx, record)
-    third = _claim_reached(
-        ctx, the_patch, record, may_run=worst_outcome((first.outcome, second.outcome)) is Outcome.PASS
-    )
+    third = _claim_reached(ctx, the_patch, record, may_run=worst_outcome((first.outcome, second.outcome)) in _MAY_RUN)
     return _make_result(ctx, VerifyRecord(arm=record.arm, claims=(first, second, third)))
 
 
@@ -81,7 +83,7 @@ def _claim_loaded(ctx: Context, the_patch: Patch, record: InstallRecord) -> Clai
     )
     claim = "what the import system of the target would load, and why"
     evidence = ctx.ledger.write_evidence(f"{NAME}/probe.json", asked.facts, claim=claim, command=asked.command)
-    more = [*stale_code.find_stale_libraries(record), *stale_code.find_older_processes(asked.facts, record)]
+    more = list(stale_code.find_older_processes(asked.facts, record))
     return judge_loaded(asked.facts, wanted, more=more, evidence=(evidence,))
 
 
@@ -119,7 +121,9 @@ def _claim_complete(ctx: Context, record: InstallRecord) -> Claim:
     command = f"sha256sum of the {format_count(len(found), 'file')} of the patch in site-packages"
     claim, files = "each file of the patch as it is in the target", FoundFiles(files=found)
     evidence = ctx.ledger.write_evidence(f"{NAME}/installed.json", files, claim=claim, command=command)
-    return judge_complete(record.files, found, evidence=(evidence,))
+    return judge_complete(
+        record.files, found, stale=tuple(stale_code.find_stale_libraries(record)), evidence=(evidence,)
+    )
 
 
 def _claim_reached(ctx: Context, the_patch: Patch, record: InstallRecord, *, may_run: bool) -> Claim:
@@ -141,7 +145,21 @@ def _claim_reached(ctx: Context, the_patch: Patch, record: InstallRecord, *, may
         if strange := _not_usable(result, record):
             return _claim_error(ctx, f"check {name}: {strange}", "so it says nothing about the lines", tuple(evidence))
         results.append(result)
+    if foreign := _list_foreign(record, results):
+        return Claim(
+            name="reached",
+            sentence=f"the checks load {format_count(len(foreign), 'file')} that {differ_or_differs(len(foreign))} from the branch: "
+            f"{', '.join(foreign[:3])}; what they show is of the release that is installed",
+            outcome=Outcome.INCONCLUSIVE,
+            evidence=tuple(evidence),
+        )
     return _judge_reach(ctx, the_patch, record, results, tuple(evidence))
+
+
+def _list_foreign(record: InstallRecord, results: Sequence[CheckResult]) -> list[str]:
+    """Return the files that a check loaded and that are not as the branch has them."""
+    loaded = {item.file for result in results for item in result.loaded}
+    return [path for path in record.differs if str(Path(record.location) / path) in loaded]
 
 
 def _trace_check(ctx: Context, record: InstallRecord, check: Check) -> tuple[CheckResult, Evidence]:
@@ -163,7 +181,10 @@ def _trace_check(ctx: Context, record: InstallRecord, check: Check) -> tuple[Che
         operator_source=ctx.settings.operator_source,
         device=device,
         arm=record.arm,
-        files=[file.installed for file in record.files],
+        files=[
+            *(file.installed for file in record.files),
+            *(str(Path(record.location) / path) for path in record.differs),
+        ],
         work=ctx.ledger.stage_folder(NAME) / "reach",
     )
     job = CheckJob(

@@ -16,32 +16,45 @@ if TYPE_CHECKING:
 
 
 def judge_complete(
-    files: Sequence[InstalledFile], found: dict[str, str | None], *, evidence: tuple[Evidence, ...]
+    files: Sequence[InstalledFile],
+    found: dict[str, str | None],
+    *,
+    stale: tuple[Finding, ...] = (),
+    evidence: tuple[Evidence, ...],
 ) -> Claim:
     """Compare each installed file with the blob of the fixed tree.
 
     Args:
         files: with the SHA-256 of the release and of the fixed tree.
         found: SHA-256 of what is there now, by path in the repository (None: absent).
+        stale: libraries that were not built again from sources of the patch: with one, it is not known what runs.
         evidence: where `found` is written down.
     """
     findings = tuple(_describe_missing(file, found[file.path]) for file in files if found[file.path] != file.after)
     return Claim(
         name="complete",
-        sentence=_write_sentence(files, findings),
-        outcome=Outcome.FAIL if findings else Outcome.PASS if files else Outcome.ERROR,
-        findings=findings,
+        sentence=_write_sentence(files, findings, stale),
+        outcome=Outcome.FAIL
+        if findings
+        else Outcome.INCONCLUSIVE
+        if stale
+        else Outcome.PASS
+        if files
+        else Outcome.ERROR,
+        findings=(*findings, *stale),
         evidence=evidence,
     )
 
 
-def _write_sentence(files: Sequence[InstalledFile], findings: tuple[Finding, ...]) -> str:
+def _write_sentence(files: Sequence[InstalledFile], findings: tuple[Finding, ...], stale: tuple[Finding, ...]) -> str:
     if not files:
         return "no file of the patch is installed: nothing can be told"
     if findings:
         lack = "lacks" if len(findings) == 1 else "lack"
         where = ", ".join(finding.where for finding in findings)
         return f"{len(findings)} of {format_count(len(files), 'file')} {lack} the patch: {where}"
+    if stale:
+        return f"not proved: {stale[0].text}; build it again, then verify"
     alike = "equal to its git blob" if len(files) == 1 else "each equal to its git blob"
     return f"{format_all(len(files), 'file')} of the patch {is_or_are(len(files))} installed, {alike}"
 
