@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from backproof.history.repository import Repository
     from backproof.records.triage import Clue
 
-_IDENTIFIER: Final = re.compile(r"[A-Za-z][A-Za-z0-9_]{2,80}")
+_IDENTIFIER: Final = re.compile(r"\b(?=[0-9_]*[A-Za-z])\w{3,80}", re.ASCII)
 _TELLING: Final = re.compile(r"_|[a-z][A-Z]|[A-Za-z]\d|\d[A-Za-z]")
 """An identifier rather than a word of prose."""
 _PART: Final = re.compile(r"[A-Z]?[a-z]{3,}|[A-Z]{3,}")
