@@ -269,27 +269,26 @@ def test_decode_float16(device: Any) -> None:
     check_step(device, buffers, result, contents, layout, torch.float16)
 
 
-@pytest.mark.parametrize("seed", range(6))
-def test_several_tokens(device: Any, seed: int) -> None:
-    """Speculative decoding: 0 to 3 tokens a request, of which some were accepted; a request without any has no slot."""
+def tokens_contents(layout: Layout, lengths: list[int], seed: int) -> Contents:
+    """Requests of these numbers of tokens; one of none has no slot."""
     generator = torch.Generator().manual_seed(seed)
-    layout = Layout(slots=9, dim=128, width=4, gap=GAP)
-    lengths = [2, *torch.randint(0, 4, (4,), generator=generator).tolist()]
-    lengths += [0] if sum(lengths) != len(lengths) + 1 else [0, 0]
-    slots = (1 + torch.randperm(layout.slots - 1, generator=generator)).tolist()[: len(lengths)]
-    contents = Contents(
+    slots = (1 + torch.randperm(layout.slots - 1, generator=generator)).tolist()
+    indices = [slot if count else -1 for slot, count in zip(slots, lengths, strict=False)]
+    return Contents(
         backing=layout.fresh(generator, torch.bfloat16),
         x=random(generator, sum(lengths), layout.dim).to(torch.bfloat16),
         starts=torch.tensor([0, *torch.tensor(lengths).cumsum(0).tolist()], dtype=torch.int32),
-        indices=torch.tensor(
-            [slot if count else -1 for slot, count in zip(slots, lengths, strict=True)], dtype=torch.int32
-        ),
+        indices=torch.tensor(indices, dtype=torch.int32),
         active=[row for row, count in enumerate(lengths) if count],
         inactive=[row for row, count in enumerate(lengths) if not count],
     )
+
+
+def check_tokens(device: Any, layout: Layout, lengths: list[int], seed: int) -> None:
+    """Speculative decoding with one token accepted of each request before: every output row is the reference's."""
+    contents = tokens_contents(layout, lengths, seed)
     weight = layout.weight(torch.bfloat16)
     buffers = on_device(device, contents, layout, weight)
-    accepted = device.put(torch.ones(len(lengths), dtype=torch.int32))
     result = wrapper.causal_conv1d(
         buffers.x,
         buffers.weight,
@@ -297,7 +296,7 @@ def test_several_tokens(device: Any, seed: int) -> None:
         buffers.starts,
         buffers.indices,
         run_mode=1,
-        num_accepted_tokens=accepted,
+        num_accepted_tokens=device.put(torch.ones(len(lengths), dtype=torch.int32)),
     )
     device.synchronize()
     device.observe(live=len(contents.active), tokens=sum(lengths))
@@ -308,6 +307,28 @@ def test_several_tokens(device: Any, seed: int) -> None:
         tokens = contents.x[starts[row] : starts[row + 1]]
         error = float((got[starts[row] : starts[row + 1]] - convolved(history, tokens, weight)).abs().max())
         assert error <= TOLERANCE[torch.bfloat16], f"the output of request {row} differs by {error}"
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_several_tokens(device: Any, seed: int) -> None:
+    """0 to 3 tokens a request, and never as many rows as requests."""
+    lengths = [2, *torch.randint(0, 4, (4,), generator=torch.Generator().manual_seed(seed)).tolist()]
+    lengths += [0] if sum(lengths) != len(lengths) + 1 else [0, 0]
+    check_tokens(device, Layout(slots=9, dim=128, width=4, gap=GAP), lengths, seed)
+
+
+def test_as_many_rows_as_requests(device: Any) -> None:
+    """The operator's host takes this for one token each, whatever the starts are."""
+    check_tokens(device, Layout(slots=9, dim=128, width=4, gap=GAP), [2, 1, 1, 0], 0)
+
+
+def test_full_width(device: Any) -> None:
+    """The width of the model: 96 tiles of the copy kernel, and many of the operator."""
+    layout = Layout(slots=6, dim=24_576, width=4, gap=GAP)
+    contents = step_contents(4, 1, torch.bfloat16, layout, foreign=False)
+    device.observe(batch=4, graph=False, step=1, live=len(contents.active))
+    buffers, result = run_step(device, {}, contents, graph=False, layout=layout, dtype=torch.bfloat16)
+    check_step(device, buffers, result, contents, layout, torch.bfloat16)
 
 
 @pytest.mark.parametrize(("batch", "graph", "step"), cases([4], [1, 3, 4]))
