@@ -68,3 +68,13 @@ def test_where_nothing_names_the_change_nothing_runs(shop: Repository, tmp_path:
     record = prove(shop, tmp_path, shop.commit("new (#2)", {"src/shop/unheard.py": "def unheard():\n    return 1\n"}))
     assert record.release_tests is not None
     assert (record.release_tests.files, record.evidence) == ((), ())
+
+
+def test_time_that_is_up_leaves_what_ran(shop: Repository, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    hangs = TESTS + "\n\ndef test_hangs():\n    while price: ...\n"
+    shop.commit("a test that hangs", {"tests/test_price.py": hangs})
+    monkeypatch.setattr("backproof.proving.prove._BUDGET", 5.0)
+    record = prove(shop, tmp_path, shop.commit("fix (#2)", {"src/shop/price.py": FIXED_PRICE}))
+    assert record.release_tests is not None
+    assert record.release_tests.cut
+    assert record.release_tests.reach == ("tests/test_price.py::test_price",)

@@ -88,6 +88,7 @@ def judge_release(runs: Runs, files: tuple[str, ...]) -> ReleaseTests:
         worse=tuple(_read_worse(runs, fixed[name]) for name in _list_of(standings, "worse")),
         lines=_count_lines(runs, reached.values()),
         strange=_explain_strange(runs),
+        cut=any(run.lost for arm in runs.runs.values() for run in arm),
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 import time
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from backproof.core.model import Arm
 from backproof.core.plural import format_count
@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from backproof.rundir.ledger import Ledger
 
 FILE = "proof.json"
+_BUDGET: Final = 60.0
+"""Seconds of one run of the release's own tests: what ran by then counts."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -143,7 +145,9 @@ def _run_trees(proving: Proving, trees: Mapping[Arm, ArmTree], files: tuple[str,
     return facts | {"functions": functions, "evidence": _collect_evidence(proving)}
 
 
-def _make_bench(proving: Proving, trees: Mapping[Arm, ArmTree], files: tuple[str, ...]) -> Bench:
+def _make_bench(
+    proving: Proving, trees: Mapping[Arm, ArmTree], files: tuple[str, ...], *, budget: float | None = None
+) -> Bench:
     return Bench(
         environment=proving.environment,
         trees=trees,
@@ -151,6 +155,7 @@ def _make_bench(proving: Proving, trees: Mapping[Arm, ArmTree], files: tuple[str
         work=proving.ledger.stage_folder("tests"),
         carried=link_packages(proving.ledger.folder),
         say=proving.say,
+        budget=budget,
     )
 
 
@@ -163,7 +168,8 @@ def _run_release_tests(
     if not files:
         return {"release_tests": ReleaseTests()}
     proving.say(f"    {format_count(len(files), 'file')} of the release's own tests")
-    rounds = run_rounds(_make_bench(proving, trees, files), "release-", trace_all=True)
+    bench = _make_bench(proving, trees, files, budget=_BUDGET)
+    rounds = run_rounds(bench, "release-", trace_all=True)
     all_runs.append(Runs(runs=rounds, trees=trees, touched=frozenset()))
     shown = judge_release(all_runs[-1], files)
     if not shown.worse or shown.strange:

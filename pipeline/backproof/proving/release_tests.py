@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from backproof.proving.lanes import Lanes
     from backproof.proving.subject import LaidOut
 
-_MOST: Final = 12
+_MOST: Final = 8
 """Files of tests that are tried, those that name most of the change first."""
 _SHORTEST: Final = 4
 """Letters of a name that is looked for: shorter ones stand everywhere."""

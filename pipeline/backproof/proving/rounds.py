@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from backproof.core.model import Arm
+from backproof.core.plural import format_count
 from backproof.devices.check_result import TestResult
 from backproof.upstream_tests.turns import collect_tests
 from backproof.upstream_tests.worker import SourceTree, TestJob
@@ -37,6 +38,8 @@ class Bench:
     work: Path
     carried: Path
     say: Callable[[str], None]
+    budget: float | None = None
+    """Seconds of one run, after which it is over; None: a test that hangs is left out, and the others go on."""
 
 
 @dataclass(kw_only=True, slots=True)
@@ -62,12 +65,13 @@ def run_rounds(bench: Bench, name: str = "", *, trace_all: bool = False) -> dict
     With `trace_all`, all tests are traced in both rounds. `name` begins the names of the files that the processes write.
     """
     runs: dict[Arm, list[ArmRun]] = {arm: [] for arm in bench.trees}
+    attempts = _CRASHES if bench.budget is None else 1
     with ExitStack() as stack:
         collected = {arm: stack.enter_context(collect_tests(_make_job(bench, arm), f"{name}{arm}")) for arm in runs}
         for number in range(_TWICE):
             traced = None if trace_all else _list_changed(runs) if number and len(runs) > 1 else ()
             for arm, earlier in runs.items():
-                run = run_arm(collected[arm], arm, f"{name}{arm}-{number + 1}", traced)
+                run = run_arm(collected[arm], arm, f"{name}{arm}-{number + 1}", traced, attempts=attempts)
                 earlier.append(run)
                 bench.say(f"    {arm}, run {number + 1}: {_describe(run)}")
     return runs
@@ -85,10 +89,10 @@ def _describe(run: ArmRun) -> str:
     return (counts or "no test ran") + (f"; {run.lost}" if run.lost else "")
 
 
-def run_arm(collected: CollectedTests, arm: Arm, name: str, traced: Sequence[str] | None) -> ArmRun:
+def run_arm(collected: CollectedTests, arm: Arm, name: str, traced: Sequence[str] | None, *, attempts: int) -> ArmRun:
     """Run all files in one process; a test that takes it down is left out, and another process goes on behind it."""
     run = ArmRun(arm=arm)
-    for attempt in range(_CRASHES):
+    for attempt in range(attempts):
         log = collected.run_turn(f"{name}-{attempt}", deselect=tuple(run.tests), traced=traced)
         _add_log(run, log, collected.job)
         if not log.died:
@@ -98,7 +102,7 @@ def run_arm(collected: CollectedTests, arm: Arm, name: str, traced: Sequence[str
             return run
         how = "hangs" if log.hung else f"ended its process with code {log.code}"
         run.tests[log.died_in] = TestResult(nodeid=log.died_in, outcome="error", message=f"{log.died_in} {how}")
-    run.lost = f"{_CRASHES} tests took their process with them"
+    run.lost = f"{format_count(attempts, 'test')} took the process down, or its time was up"
     return run
 
 
@@ -113,7 +117,7 @@ def _make_job(bench: Bench, arm: Arm) -> TestJob:
         carried=bench.carried,
         files=tuple(tree.hashes),
         select=bench.files,
-        timeout=recipe.timeout,
+        timeout=bench.budget or recipe.timeout,
         tree=SourceTree(
             path=tree.path,
             packages=tree.packages,

@@ -77,6 +77,7 @@ class ReleaseTests(Record):
     reach: tuple[str, ...] = Field(default=(), description="ids of those of them that execute changed lines")
     worse: tuple[RedTest, ...] = Field(default=(), description="green on base, red with the fix")
     lines: ReachedLines = ReachedLines()
+    cut: bool = Field(default=False, description="time was up before all of them ran: the others count")
     strange: str = Field(default="", description="why they show nothing")
 
 

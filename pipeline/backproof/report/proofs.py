@@ -71,5 +71,6 @@ def describe_release_tests(shown: ReleaseTests) -> str:
         return "no test of the release names what the fix changes"
     verb = "reaches" if len(shown.reach) == 1 else "reach"
     worse = f"{len(shown.worse)} got worse" if shown.worse else "none got worse"
+    cut = ", as far as time allowed" if shown.cut else ""
     counted = f"{format_count(shown.tests, 'test')} in {format_count(len(shown.files), 'file')}"
-    return f"{format_count(len(shown.reach), 'test')} of the release {verb} the change; {worse} (of {counted})"
+    return f"{format_count(len(shown.reach), 'test')} of the release {verb} the change; {worse} (of {counted}{cut})"

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 _POLL: Final = 0.02
 _TAIL: Final = 1500
+_COLLECTING: Final = 900.0
+"""Seconds that imports may take before the first turn."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -49,7 +51,7 @@ class CollectedTests:
 
     def _await_answer(self, answer: Path) -> int:
         """Return the exit code of a turn; that of the collecting process where it ended before any turn."""
-        limit = time.monotonic() + 2 * self.job.timeout
+        limit = time.monotonic() + _COLLECTING + self.job.timeout
         while not answer.exists():
             if self.process.code is not None and not answer.exists():
                 return self.process.code or 5
