@@ -1,6 +1,6 @@
 """Answers about history against git itself, over real backports, and their cost beside an older version and git's commands.
 
-    tox run -e bench-history -- --repo PATH --branches GLOB [--sample N] [--before CHECKOUT] [--fixes N] [--json OUT]
+    tox run -e bench-history -- --repo PATH --branches GLOB [--part I N] [--before CHECKOUT] [--fixes N] [--json OUT]
 
 Each commit of a release branch with a trailer that names its original is picked again onto what was there before it, by us and
 by a plain `git cherry-pick` (`-m 1` for a merge). Costs are CPU seconds of whole commands, of us and of all that they start.
@@ -53,7 +53,9 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--repo", type=Path, required=True)
     parser.add_argument("--branches", action="append", required=True)
-    parser.add_argument("--sample", type=int, default=0, help="pick only so many rows (0: all)")
+    parser.add_argument(
+        "--part", type=int, nargs=2, default=(0, 1), metavar=("I", "N"), help="pick each Nth row, from I"
+    )
     parser.add_argument("--no-costs", action="store_true", help="measure no commands")
     parser.add_argument("--before", type=Path, help="a checkout of an older version, to measure beside this one")
     parser.add_argument("--fixes", type=int, default=60, help="commits of main that are surveyed at once")
@@ -69,8 +71,7 @@ def main() -> int:
         landings = Landings(opened.picker, [main_tip, *branches.values()])
         rows = list(list_rows(opened.picker, landings, branches, main_tip))
         figures |= compare_recognised(opened.picker, landings, rows)
-        step = max(1, len(rows) // args.sample) if args.sample else 1
-        figures |= compare_picks(opened.picker, rows[::step])
+        figures |= compare_picks(opened.picker, rows[args.part[0] :: args.part[1]])
     if not args.no_costs:
         figures |= measure_commands(args, branches, main_tip)
     for name, value in figures.items():

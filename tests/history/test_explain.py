@@ -104,6 +104,29 @@ def test_several_commits_together_and_no_more_than_needed(upstream: Repository, 
     assert upstream.git("show", "HEAD:c.py") == BODY.strip()
 
 
+def test_what_a_named_commit_rests_on_is_taken_with_it(upstream: Repository, opened: Opened) -> None:
+    base = upstream.commit("base", {"a.py": BODY, "b.py": BODY})
+    one = upstream.commit("one (#1)", {"a.py": BODY.replace("line 9\n", "nine\n")})
+    upstream.commit("beside (#2)", {"b.py": BODY.replace("line 5\n", "five\n")})
+    two = upstream.commit("two (#3)", {"a.py": BODY.replace("line 9\n", "nine and more\n")})
+    fix = upstream.commit("fix (#4)", {"a.py": BODY.replace("line 9\n", "nine and fixed\n")})
+    record = explained(opened(upstream), fix, base)
+    assert record.together == (one, two)
+    bash(upstream, *record.commands)
+    assert upstream.git("show", "HEAD:a.py").splitlines()[9] == "nine and fixed"
+    assert upstream.git("show", "HEAD:b.py") == BODY.strip()
+
+
+def test_where_no_commit_helps_both_sides_are_shown(upstream: Repository, opened: Opened) -> None:
+    base = upstream.commit("base", {"code.py": BODY})
+    upstream.switch("rel", base)
+    own = upstream.commit("own way (#50)", {"code.py": BODY.replace("line 9\n", "ours\n")})
+    upstream.switch("main", base)
+    fix = upstream.commit("fix (#9)", {"code.py": BODY.replace("line 9\n", "theirs\n")})
+    sides = explained(opened(upstream), fix, own).sides
+    assert [(place.path, place.line, place.branch, place.fix) for place in sides] == [("code.py", 10, "ours", "theirs")]
+
+
 def test_the_releases_own_commit_is_named_and_never_reverted_for_the_user(upstream: Repository, opened: Opened) -> None:
     base = upstream.commit("base", {"code.py": BODY})
     upstream.switch("rel", base)

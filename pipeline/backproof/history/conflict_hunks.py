@@ -21,10 +21,11 @@ _WIDEN = 3
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ConflictHunk:
-    """A conflict in a file: the lines that base and release have there, and where they begin and end (counted from 0)."""
+    """A conflict in a file: the lines that base, release and fix have there, and where they begin and end (counted from 0)."""
 
     base: Sequence[bytes]
     ours: Sequence[bytes]
+    theirs: Sequence[bytes]
     base_span: Span
     ours_span: Span
 
@@ -39,11 +40,13 @@ def find_hunks(picker: Picker, conflict: Conflict) -> list[ConflictHunk]:
     empty = picker.objects.write_object("blob", b"")
     blobs = [entry.oid if (entry := conflict.stages.get(stage)) else empty for stage in (1, 2, 3)]
     base, ours, theirs = (picker.objects.read_object(oid, "blob").split(b"\n") for oid in blobs)
-    return [
-        ConflictHunk(base=base[slice(*spans[0])], ours=ours[slice(*spans[1])], base_span=spans[0], ours_span=spans[1])
-        for spans in _find_overlaps(*(diff_blobs(picker.store, blobs[0], side) for side in blobs[1:]))
-        if ours[slice(*spans[1])] != theirs[slice(*spans[2])]
-    ]
+    hunks: list[ConflictHunk] = []
+    for spans in _find_overlaps(*(diff_blobs(picker.store, blobs[0], side) for side in blobs[1:])):
+        lines = [text[slice(*span)] for text, span in zip((base, ours, theirs), spans, strict=True)]
+        if lines[1] != lines[2]:
+            sides = {"base": lines[0], "ours": lines[1], "theirs": lines[2]}
+            hunks.append(ConflictHunk(**sides, base_span=spans[0], ours_span=spans[1]))
+    return hunks
 
 
 def _find_overlaps(ours: Sequence[tuple[Span, Span]], theirs: Sequence[tuple[Span, Span]]) -> Iterator[list[Span]]:

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from backproof.core.plain_text import cut_text
 from backproof.core.plural import format_count
 from backproof.history import causes, shell_steps
+from backproof.history.conflict_hunks import find_hunks
 from backproof.history.divergence import Divergence, refuse_cut_history
 from backproof.history.followups import find_follow_ups
 from backproof.history.lacking_names import find_lacking_names, list_limits
 from backproof.history.landings import Landings
 from backproof.history.picks import is_landing, keep_all
-from backproof.history.records import CauseRecord, ExplainRecord
+from backproof.history.prerequisites import find_prerequisites
+from backproof.history.records import CauseRecord, ExplainRecord, SidesRecord
 from backproof.history.relations import Relations
-from backproof.history.try_causes import WHOLE, TrialVerdict, try_causes
-from backproof.records.picks import ConflictRecord, PickOutcome
+from backproof.history.try_causes import PICKED, WHOLE, TrialVerdict, try_causes
+from backproof.records.picks import ConflictKind, ConflictRecord, PickOutcome
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -22,9 +25,12 @@ if TYPE_CHECKING:
     from backproof.history.causes import Causes
     from backproof.history.picks import Drop, Picker, PickResult
     from backproof.history.records import FollowUp
-    from backproof.history.try_causes import Trial, TriedCauses
+    from backproof.history.try_causes import Trial
 
 SHOWN = 3
+_NAMED = 6
+_SIDES, _LONGEST = 5, 1000
+"""Places shown to be adapted, and characters of each side."""
 _TRIED = 12
 
 
@@ -72,16 +78,39 @@ def _explain_conflict(
 ) -> dict[str, object]:
     named = causes.find_causes(divergence, pick)
     tried = try_causes(divergence, named.ranked[:_TRIED], pick, onto, drop=drop, limit=SHOWN)
+    together: tuple[Trial, ...] = ()
+    if not _has_way_on(tried.trials):
+        lacking = [cause for cause in named.ranked[:_TRIED] if cause not in tried.present]
+        together = find_prerequisites(divergence, lacking, pick, onto, drop=drop)
     fix = divergence.fix
     start = shell_steps.render_start(fix, branch, divergence.release)
+    commands = _render_commands(divergence.picker, fix, pick, onto, shown=tried.trials, together=together, drop=drop)
     return {
         "conflicts": record_conflicts(pick, named.totals),
         "causes": tuple(_record_cause(trial, named) for trial in tried.trials),
-        "together": tuple(trial.cause.commit.sha for trial in tried.together),
+        "together": tuple(trial.cause.commit.sha for trial in together),
         "more": max(0, len(named.ranked) - len(tried.present) - len(tried.trials)),
-        "sentence": _describe_conflict(pick, tried, branch),
-        "commands": (*start, *_render_commands(divergence.picker, fix, pick, onto, tried=tried, drop=drop)),
+        "sentence": _describe_conflict(pick, tried.trials, together, branch),
+        "sides": () if together or _has_way_on(tried.trials) else tuple(_list_sides(divergence.picker, pick)),
+        "commands": (*start, *commands),
     }
+
+
+def _has_way_on(trials: Sequence[Trial]) -> bool:
+    return any(trial.verdict in PICKED for trial in trials)
+
+
+def _list_sides(picker: Picker, pick: PickResult) -> Iterator[SidesRecord]:
+    """Yield the lines that a person has to adapt, as the branch and the fix have them."""
+    texts = [
+        conflict for conflict in pick.real_conflicts if conflict.kind in {ConflictKind.CONTENT, ConflictKind.ADD_ADD}
+    ]
+    hunks = [(conflict.path, hunk) for conflict in texts for hunk in find_hunks(picker, conflict)]
+    for path, hunk in hunks[:_SIDES]:
+        ours, theirs = (
+            cut_text(b"\n".join(side).decode("utf-8", "replace"), _LONGEST) for side in (hunk.ours, hunk.theirs)
+        )
+        yield SidesRecord(path=path, line=hunk.ours_span[0] + 1, branch=ours, fix=theirs)
 
 
 def record_conflicts(pick: PickResult, totals: dict[str, int]) -> tuple[ConflictRecord, ...]:
@@ -171,30 +200,36 @@ def _describe_outcome(pick: PickResult, branch: str) -> str:
     }[pick.outcome]
 
 
-def _describe_conflict(pick: PickResult, tried: TriedCauses, branch: str) -> str:
+def _describe_conflict(pick: PickResult, shown: Sequence[Trial], together: Sequence[Trial], branch: str) -> str:
     listed = "; ".join(f"{conflict.path} ({conflict.kind})" for conflict in pick.real_conflicts)
     start = f"it conflicts on {branch} in {format_count(len(pick.real_conflicts), 'file')}: {listed}"
-    best = next((trial for trial in tried.trials if trial.verdict in WHOLE), None)
-    if best is not None:
+    best = next((trial for trial in shown if trial.verdict in WHOLE), None)
+    if best is not None and not together:
         return f"{start}. {_describe_step(best, 0).split('; ', 1)[-1].capitalize()}"
-    if tried.together:
-        names = ", ".join(trial.cause.commit.sha[:12] for trial in tried.together)
-        return f"{start}. Together {names} make this clean"
-    if tried.trials:
-        return f"{start}. No single commit makes this clean"
+    if together:
+        names = ", ".join(trial.cause.commit.sha[:12] for trial in together[:_NAMED])
+        more = f" and {len(together) - _NAMED} more" if len(together) > _NAMED else ""
+        makes = f"{names} makes" if len(together) == 1 else f"Together {names}{more} make"
+        return f"{start}. {makes} this clean"
+    if shown:
+        return f"{start}. No commit makes this clean: these lines are to be adapted, both sides are shown below"
     return f"{start}. Both sides changed the same place; no commit could be named"
 
 
 def _render_commands(
-    picker: Picker, fix: str, pick: PickResult, onto: str, *, tried: TriedCauses, drop: Drop
+    picker: Picker,
+    fix: str,
+    pick: PickResult,
+    onto: str,
+    *,
+    shown: Sequence[Trial],
+    together: Sequence[Trial],
+    drop: Drop,
 ) -> Sequence[str]:
     """Return the way that was shown to work; by hand where none was found, or where it would take back the release's own."""
-    best = next(
-        (trial for trial in tried.trials if trial.verdict in {TrialVerdict.MAKES_CLEAN, TrialVerdict.HUNKS_DO}), None
-    )
-    taken = (best,) if best else tried.together
-    if not taken or any(trial.cause.side == "release" for trial in taken):
-        return shell_steps.render_manual_pick(picker, fix, pick, onto, tried.trials)
+    taken = [trial for trial in shown if trial.verdict in PICKED][:1] or together
+    if not taken:
+        return shell_steps.render_manual_pick(picker, fix, pick, onto, shown)
     last = taken[-1].landed
     tree = str(last.tree) if last else onto
     final = picker.pick_all([(picker.read_change(fix), tree)], drop=drop)[0]

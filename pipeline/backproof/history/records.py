@@ -30,6 +30,15 @@ class CauseRecord(Record):
     sentence: ShownPath
 
 
+class SidesRecord(Record):
+    """A place that a person has to adapt."""
+
+    path: ShownPath
+    line: int = Field(description="on the branch, from 1")
+    branch: str = Field(description="the lines that the branch has there, cut where they are many")
+    fix: str = Field(description="the lines that the fix has there")
+
+
 class FollowUp(Record):
     """A later commit on main that concerns the fix."""
 
@@ -57,6 +66,7 @@ class ExplainRecord(Record):
     )
     suspects: tuple[ShownPath, ...] = Field(default=(), description=_SUSPECTS)
     limits: tuple[str, ...] = Field(default=(), description="what was not checked")
+    sides: tuple[SidesRecord, ...] = Field(default=(), description="the first places to adapt, where no commit helps")
     sentence: ShownPath
     commands: tuple[str, ...] = Field(description="how to go on; lines that start with # are for people")
 

@@ -35,7 +35,9 @@ class TrialVerdict(StrEnum):
     RELATED = "related only"
 
 
-WHOLE = frozenset({TrialVerdict.MAKES_CLEAN, TrialVerdict.HUNKS_DO, TrialVerdict.TAKEN_BACK})
+PICKED = frozenset({TrialVerdict.MAKES_CLEAN, TrialVerdict.HUNKS_DO})
+"""The ways on: what is taken first, and then the fix lands."""
+WHOLE = PICKED | {TrialVerdict.TAKEN_BACK}
 _RELATED = TrialVerdict.RELATED
 
 
@@ -54,18 +56,17 @@ class Trial:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class TriedCauses:
-    """The causes with their verdicts, and the smallest set found that makes the fix land when none does alone."""
+    """The causes with their verdicts, best first, and those whose change the release has."""
 
     trials: tuple[Trial, ...]
-    together: tuple[Trial, ...] = ()
     present: tuple[Cause, ...] = ()
 
 
 def try_causes(
     divergence: Divergence, causes: Sequence[Cause], pick: PickResult, onto: str, *, drop: Drop, limit: int
 ) -> TriedCauses:
-    """Try each cause alone, then several together; causes whose change the release has already are set aside."""
-    trials = [trial for cause in causes for trial in _make_trials(divergence, cause, pick)]
+    """Try each cause alone; causes whose change the release has already are set aside."""
+    trials = [trial for cause in causes for trial in make_trials(divergence, cause, pick)]
     results = divergence.picker.pick_all([(trial.change, onto) for trial in trials], drop=drop)
     pairs = list(zip(trials, results, strict=True))
     present = {trial.cause.commit.sha for trial, result in pairs if _is_present(trial, result)}
@@ -74,13 +75,8 @@ def try_causes(
     judged = _judge_all(divergence, landed, pick, drop)
     best = [_choose_best(cause, judged) for cause in causes if cause.commit.sha not in present]
     best.sort(key=lambda trial: (trial.verdict not in WHOLE, trial.cause.weak and trial.verdict is _RELATED))
-    together: tuple[Trial, ...] = ()
-    if not any(trial.verdict in WHOLE for trial in best):
-        missing = [trial for trial, _ in usable if trial.cause.side == "main"]
-        together = _find_together(divergence, missing, onto, drop)
     return TriedCauses(
         trials=tuple(best[:limit]),
-        together=together,
         present=tuple(cause for cause in causes if cause.commit.sha in present),
     )
 
@@ -102,7 +98,8 @@ def _judge_all(
     ]
 
 
-def _make_trials(divergence: Divergence, cause: Cause, pick: PickResult) -> list[Trial]:
+def make_trials(divergence: Divergence, cause: Cause, pick: PickResult) -> list[Trial]:
+    """Return the ways to take a cause first, the whole before its part; the release's own are taken back."""
     try:
         change = divergence.picker.read_change(cause.commit.sha)
     except (HostError, ValueError):
@@ -156,50 +153,3 @@ def _choose_best(cause: Cause, judged: Sequence[Trial]) -> Trial:
         key=lambda trial: ranks.index(trial.verdict),
         default=Trial(cause=cause, way=TrialVerdict.RELATED, change=Change(before="", after="")),
     )
-
-
-def _find_together(divergence: Divergence, trials: Sequence[Trial], onto: str, drop: Drop) -> tuple[Trial, ...]:
-    """Try several causes in the order of history, each whole or, where that conflicts, its part in the files concerned."""
-    by_commit: dict[str, list[Trial]] = {}
-    for trial in trials:
-        by_commit.setdefault(trial.cause.commit.sha, []).append(trial)
-    ordered = [by_commit[sha] for sha in _sort_oldest_first(divergence, frozenset(by_commit))]
-    landing = _lay_trials(divergence, ordered, onto, drop) or _lay_trials(
-        divergence, [choices[::-1] for choices in ordered], onto, drop
-    )
-    return _prune_trials(divergence, landing, onto, drop)
-
-
-def _prune_trials(divergence: Divergence, taken: tuple[Trial, ...], onto: str, drop: Drop) -> tuple[Trial, ...]:
-    """Return the smallest set: what can be left out was no cause."""
-    for trial in taken:
-        rest = [[other] for other in taken if other is not trial]
-        fewer = _lay_trials(divergence, rest, onto, drop) if len(rest) > 1 else ()
-        if fewer:
-            return _prune_trials(divergence, fewer, onto, drop)
-    return taken
-
-
-def _lay_trials(divergence: Divergence, ordered: Sequence[Sequence[Trial]], onto: str, drop: Drop) -> tuple[Trial, ...]:
-    """Return the trials that land one on the other, when the fix lands on them; else none."""
-    tree, taken = onto, list[Trial]()
-    for choices in ordered:
-        landed = next(filter(None, (_lay_trial(divergence, trial, tree, drop) for trial in choices)), None)
-        if landed is not None and landed.landed is not None:
-            taken.append(landed)
-            tree = str(landed.landed.tree)
-    if len(taken) < 2:
-        return ()
-    last = divergence.picker.pick(divergence.fix, tree, drop=drop)
-    return tuple(taken) if is_landing(last) else ()
-
-
-def _sort_oldest_first(divergence: Divergence, shas: frozenset[str]) -> list[str]:
-    return [commit.sha for commit in divergence.read_main_log((), "--topo-order", "--reverse") if commit.sha in shas]
-
-
-def _lay_trial(divergence: Divergence, trial: Trial, tree: str, drop: Drop) -> Trial | None:
-    done = divergence.picker.pick_all([(trial.change, tree)], drop=drop)[0]
-    if done.tree is None or done.tree == tree:
-        return None
-    return replace(trial, landed=done)

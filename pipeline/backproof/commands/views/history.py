@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from textwrap import indent
 from typing import TYPE_CHECKING
 
 from rich.table import Table
@@ -72,6 +73,11 @@ def print_explanation(record: ExplainRecord) -> None:
     for cause in record.causes:
         print_line(f"  {cause.commit[:12]} {cause.subject}")
         print_line(f"    {cause.sentence}")
+    for place in record.sides:
+        print_line(f"  {place.path}:{place.line}: the branch has")
+        print_text(indent(place.branch, "    | "))
+        print_line("  and the fix")
+        print_text(indent(place.fix, "    | "))
     if record.more:
         print_line(f"  and {record.more} more (--json)")
     for note in (*record.notes, *(f"suspect: {suspect}" for suspect in record.suspects)):
