@@ -75,13 +75,23 @@ def test_arguments() -> None:
             "--seed=1024",
             "--extra",
             '{"b":1,"a":2}',
+            "--async-scheduling",
+            "--graph",
+            '{"mode": "FULL", "sizes": [1, 2], "deep": {"x": true}}',
         ],
-        ["--max-num-seqs=16", "--no-enable-prefix-caching", "--seed", "1024", "--extra", '{"a": 2, "b": 1}'],
+        [
+            *("--max-num-seqs=16", "--no-enable-prefix-caching", "--seed", "1024", "--extra", '{"a": 2, "b": 1}'),
+            *("--no-async-scheduling", "--graph", '{"sizes": [1, 2], "mode": "PIECEWISE", "deep": {"x": false}}'),
+        ],
     )
-    assert {(row.name, row.verdict) for row in rows} == {
-        ("--max-num-seqs", "different"),
-        ("--speculative-config", "missing"),
-        ("--no-enable-prefix-caching", "extra"),
+    assert {(row.name, row.expected, row.found, row.verdict) for row in rows} == {
+        ("--max-num-seqs", "32", "16", "different"),
+        ("--speculative-config.method", '"mtp"', None, "missing"),
+        ("--speculative-config.n", "5", None, "missing"),
+        ("--enable-prefix-caching", None, "false", "extra"),
+        ("--async-scheduling", "", "false", "different"),
+        ("--graph.mode", '"FULL"', '"PIECEWISE"', "different"),
+        ("--graph.deep.x", "true", "false", "different"),
     }
 
 

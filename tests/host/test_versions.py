@@ -48,6 +48,19 @@ def test_versions_of_a_host(tmp_path: Path) -> None:
     assert readings["torch-npu"].source == sys.executable
 
 
+def test_the_installer_says_where_driver_and_firmware_are(tmp_path: Path) -> None:
+    (tmp_path / "etc").mkdir()
+    (tmp_path / "etc/ascend_install.info").write_text(
+        "UserName=HwHiAiUser\nDriver_Install_Path_Param=/opt/npu\nFirmware_Install_Path_Param=/opt/npu/\n"
+    )
+    for name, version in (("driver", "25.5.2"), ("firmware", "7.8.0.5.216")):
+        (tmp_path / "opt/npu" / name).mkdir(parents=True)
+        (tmp_path / "opt/npu" / name / "version.info").write_text(f"Version={version}\n")
+    readings = by_name(read_versions(None, root=tmp_path, npu_smi=""))
+    assert (readings["driver"].value, readings["driver"].source) == ("25.5.2", "/opt/npu/driver/version.info")
+    assert readings["firmware"].value == "7.8.0.5.216"
+
+
 def test_a_host_with_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     readings = read_versions(tmp_path / "python", root=tmp_path).readings

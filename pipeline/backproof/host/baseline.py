@@ -16,7 +16,7 @@ from backproof.records.host import Deviation, DoctorRecord
 from backproof.rundir.ledger import now
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from backproof.kit.plan import Baseline
     from backproof.records.host import Reading, Verdict
@@ -73,20 +73,31 @@ def _compare_mappings(
 
 
 def parse_options(argv: Sequence[str]) -> dict[str, str]:
-    """Return `--key value`, `--key=value` and flags as a mapping; JSON values are compared as JSON, not as text."""
+    """Return `--key value`, `--key=value` and flags as a mapping; a JSON object is one option a key, other JSON is in one form.
+
+    A flag that is switched off, `--no-x`, is `--x` with the value false.
+    """
     options: dict[str, str] = {}
     for word, after in zip_longest(argv, argv[1:], fillvalue=""):
         if word.startswith("--"):
             name, equals, value = word.partition("=")
-            options[name] = _normalise_json(value if equals else "" if after.startswith("--") else after)
+            value = value if equals else "" if after.startswith("--") else after
+            if name.startswith("--no-") and not value:
+                name, value = f"--{name.removeprefix('--no-')}", "false"
+            options |= dict(_split_json(name, value))
     return options
 
 
-def _normalise_json(value: str) -> str:
+def _split_json(name: str, value: str) -> Iterator[tuple[str, str]]:
     try:
-        return json.dumps(json.loads(value), sort_keys=True)
+        parsed = json.loads(value)
     except ValueError:
-        return value
+        parsed = None
+    if isinstance(parsed, dict) and parsed:
+        for key, part in parsed.items():
+            yield from _split_json(f"{name}.{key}", json.dumps(part))
+    else:
+        yield name, value if parsed is None else json.dumps(parsed, sort_keys=True)
 
 
 def _compare_version(name: str, expected: str | None, reading: Reading | None) -> Deviation:

@@ -23,8 +23,9 @@ if TYPE_CHECKING:
 
 # hiascend software installation guide, "File Paths": where each package records its version.
 _ASCEND: Final = "usr/local/Ascend"
-_DRIVER: Final = f"{_ASCEND}/driver/version.info"
-_FIRMWARE: Final = f"{_ASCEND}/firmware/version.info"
+_INSTALL: Final = "etc/ascend_install.info"
+"""Says where driver and firmware are when they are not in their usual place."""
+_INSTALL_PATH: Final = re.compile(r"^(?P<name>Driver|Firmware)_Install_Path_Param=/?(?P<path>\S+)", re.MULTILINE)
 _TOOLKITS: Final = (f"{_ASCEND}/ascend-toolkit/latest", f"{_ASCEND}/cann", f"{_ASCEND}/nnae/latest")
 _INSTALLED: Final = ("ascend_toolkit_install.info", "ascend_nnae_install.info", "version.cfg", "version.info")
 _VERSION: Final = re.compile(
@@ -75,7 +76,7 @@ def read_versions(
     return HostVersions(
         python=python,
         driver=_read_driver(root, npu_smi),
-        firmware=_read_file("firmware", root, [_FIRMWARE]),
+        firmware=_read_installed("firmware", root),
         runtime=_read_runtime(root, {**os.environ, **(env or {})}),
         software=read_software(python, env) if python else none,
     )
@@ -88,7 +89,7 @@ def find_tool_versions(text: str) -> tuple[str | None, str | None]:
 
 
 def _read_driver(root: Path, npu_smi: str | None) -> Reading:
-    reading = _read_file("driver", root, [_DRIVER])
+    reading = _read_installed("driver", root)
     if reading.value is not None:
         return reading
     why = "npu-smi info names no version"
@@ -99,6 +100,18 @@ def _read_driver(root: Path, npu_smi: str | None) -> Reading:
     if version := driver or tool:
         return Reading(name="driver", value=version, source="npu-smi info")
     return Reading(name="driver", value=None, why=f"{reading.why}; {why}")
+
+
+def _read_installed(name: str, root: Path) -> Reading:
+    """Read the version of driver or firmware, where the installer says it put them, else in the usual place."""
+    try:
+        text = (root / _INSTALL).read_text("utf-8", "replace")[:20_000]
+    except OSError:
+        text = ""
+    named = [hit["path"] for hit in _INSTALL_PATH.finditer(text) if hit["name"].lower() == name]
+    return _read_file(
+        name, root, [f"{place.rstrip('/')}/{name}/version.info" for place in dict.fromkeys([*named, _ASCEND])]
+    )
 
 
 def _read_file(name: str, root: Path, paths: Iterable[str]) -> Reading:

@@ -63,6 +63,37 @@ def test_a_narrow_table_without_phy_id() -> None:
     assert not parsed.stand_in
 
 
+def test_a_chip_whose_physical_number_is_not_told_is_still_a_chip() -> None:
+    parsed = table.parse_table(A3.replace("| 1     1          |", "| 1     NA         |"))
+    assert [(chip.npu, chip.chip, chip.physical) for chip in parsed.chips] == [(0, 0, 0), (0, 1, None)]
+    assert parsed.unread == ()
+
+
+@pytest.mark.parametrize(
+    ("states", "usable"), [("Alarm Alarm", True), ("Alarm OK", False), ("Critical Critical", False)]
+)
+def test_an_alarm_on_every_chip_is_overruled_by_a_person_only(
+    monkeypatch: pytest.MonkeyPatch, states: str, usable: bool
+) -> None:
+    first, second = states.split()
+    text = A3.replace("| OK           | 160.0", f"| {first} | 160.0").replace(
+        "| OK           | -  ", f"| {second} | -  "
+    )
+    parsed = table.parse_table(text)
+    assert [chip.health for chip in parsed.chips] == [first, second]
+    with pytest.raises(DeviceError):
+        health.require_usable(parsed, parsed.chips)
+    monkeypatch.setenv(health.ACCEPT, "1")
+    if usable:
+        health.require_usable(parsed, parsed.chips)
+        assert health.compare_health(parsed.chips, parsed) == ""
+        worse = table.parse_table(text.replace("Alarm | 160.0", "Critical | 160.0"))
+        assert "went bad" in health.compare_health(parsed.chips, worse)
+    else:
+        with pytest.raises(DeviceError):
+            health.require_usable(parsed, parsed.chips)
+
+
 def test_a_wide_table_with_two_chips_a_card() -> None:
     parsed = table.parse_table(A3)
     assert parsed.driver == "26.0.rc2"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, Final
 
 from backproof.core.errors import BusyError, DeviceError
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
 _RANKS: Final = {"OK": 0, "Warning": 1}
 """The states of a chip that works. Alarm, Critical, UNKNOWN and a missing state are not in it."""
 _WORST: Final = len(_RANKS)
+ACCEPT: Final = "BACKPROOF_ACCEPT_ALARM"
+"""Set to 1 by a person whose service runs although every chip shows Alarm (vllm-ascend#9824)."""
 
 
 def select_chips(chips: Iterable[Chip], visible: str | None) -> tuple[Chip, ...]:
@@ -54,11 +57,15 @@ def require_usable(table: Table, chips: Collection[Chip]) -> None:
         DeviceError: naming each chip that is not well.
         BusyError: naming each chip that is not free.
     """
-    if unwell := find_unwell(chips):
+    if (unwell := find_unwell(chips)) and not _is_alarm_accepted(chips):
+        more = (
+            f"; if the service runs with this alarm on every chip, say so with {ACCEPT}=1" if _all_alarm(chips) else ""
+        )
         raise DeviceError(
             f"{len(unwell)} of {len(chips)} chips are not well",
             why="; ".join(unwell[:8]),
-            next_step="look at `npu-smi info -t health`, reset the card, or leave it out with ASCEND_RT_VISIBLE_DEVICES",
+            next_step="look at `npu-smi info -t health`, reset the card, or leave it out with ASCEND_RT_VISIBLE_DEVICES"
+            + more,
         )
     if holders := find_holders(table, chips):
         raise BusyError(
@@ -66,6 +73,15 @@ def require_usable(table: Table, chips: Collection[Chip]) -> None:
             why="; ".join(holders[:8]),
             next_step="wait for those processes (--wait SECONDS), or choose other chips with ASCEND_RT_VISIBLE_DEVICES",
         )
+
+
+def _all_alarm(chips: Iterable[Chip]) -> bool:
+    return {chip.health for chip in chips} == {"Alarm"}
+
+
+def _is_alarm_accepted(chips: Iterable[Chip]) -> bool:
+    """Tell an alarm that every chip shows and that a person has said to be none: the inventory of the run still has it."""
+    return os.environ.get(ACCEPT) == "1" and _all_alarm(chips)
 
 
 def compare_health(before: Collection[Chip], after: Table) -> str:
@@ -79,7 +95,7 @@ def compare_health(before: Collection[Chip], after: Table) -> str:
 
 
 def _is_worse(old: Chip, new: Chip | None) -> bool:
-    return new is None or _rank(new) > _rank(old) or _rank(new) == _WORST
+    return new is None or _rank(new) > _rank(old) or (_rank(new) == _WORST and new.health != old.health)
 
 
 def check_again(before: Collection[Chip]) -> str:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 STAND_IN: Final = re.compile(r"(?i)\bstand-?in\b")
 """A program that answers for a device that does not exist says so on a line of its own."""
 _CARD: Final = re.compile(r"^(?P<npu>\d+)\s+(?P<name>\S.*)$")
-_CHIP: Final = re.compile(r"^(?P<chip>\d+)(?:\s+(?P<physical>\d+))?$")
+_CHIP: Final = re.compile(r"^(?P<chip>\d+)(?:\s+(?:(?P<physical>\d+)|N/?A|-))?$")
 _BUS: Final = re.compile(
     r"^[0-9A-Fa-fXx]{4,8}:[0-9A-Fa-fXx]{2}:[0-9A-Fa-fXx]{2}\.[0-9A-Fa-fXx]$|^N/?A$|^-$", re.IGNORECASE
 )
