@@ -78,3 +78,17 @@ def test_time_that_is_up_leaves_what_ran(shop: Repository, tmp_path: Path, monke
     assert record.release_tests is not None
     assert record.release_tests.cut
     assert record.release_tests.reach == ("tests/test_price.py::test_price",)
+
+
+def test_a_test_that_a_busy_host_makes_red_is_no_fail(shop: Repository, tmp_path: Path) -> None:
+    """It is green on base and red with the fix in every run, and executes nothing of the fix."""
+    counts = (
+        f"\n\nimport pathlib\n\n\ndef test_by_chance():\n    runs = pathlib.Path('{tmp_path}/runs')\n"
+        "    with runs.open('a') as stream:\n        stream.write('.')\n    assert len(runs.read_text()) % 2\n"
+    )
+    shop.commit("a test by chance", {"tests/test_price.py": TESTS + counts})
+    record = prove(shop, tmp_path, shop.commit("fix (#2)", {"src/shop/price.py": FIXED_PRICE}))
+    assert record.outcome == "not proved"
+    assert record.release_tests is not None
+    assert record.release_tests.worse == ()
+    assert (tmp_path / "runs").read_text() == "." * 6

@@ -41,6 +41,7 @@ def judge_runs(runs: Runs) -> dict[str, Any]:
     changed = [red for name in standings if (red := _read_red(runs, base.get(name), fixed.get(name)))]
     mended = {red.test for red in changed}
     rest = {name: standing for name, standing in standings.items() if name not in mended}
+    worse = [_read_worse(runs, fixed[name]) for name in _list_of(rest, "worse")]
     facts: dict[str, Any] = {
         "changed": tuple(changed),
         "causes": _fold_causes(changed),
@@ -49,12 +50,17 @@ def judge_runs(runs: Runs) -> dict[str, Any]:
         "guards": tuple(
             name for name, standing in rest.items() if _is_guard(standing, base.get(name), fixed.get(name))
         ),
-        "worse": tuple(_read_worse(runs, fixed[name]) for name in _list_of(rest, "worse")),
+        "worse": tuple(red for red in worse if red.counts),
         "skipped": tuple(name for name in rest if fixed.get(name) and fixed[name].ending == "skipped"),
         "lines": _count_lines(runs, (red.reached for red in changed)),
     }
     for key, standing in (("still_red", "still-red"), ("flaky", "flaky"), ("errors", "error")):
         facts[key] = tuple(_note_test(name, base, fixed) for name in _list_of(rest, standing))
+    facts["errors"] += tuple(
+        NotedTest(test=red.test, line=f"red with the fix, of which it executes nothing: {red.line}")
+        for red in worse
+        if not red.counts
+    )
     outcome, reason = _decide(runs, facts)
     affected = _tell_affected(changed, facts["guards"], runs.touched)
     return facts | {"outcome": outcome, "reason": reason, "affected": affected}
@@ -85,7 +91,7 @@ def judge_release(runs: Runs, files: tuple[str, ...]) -> ReleaseTests:
         files=files,
         tests=len(green),
         reach=tuple(reached),
-        worse=tuple(_read_worse(runs, fixed[name]) for name in _list_of(standings, "worse")),
+        worse=tuple(red for name in _list_of(standings, "worse") if (red := _read_worse(runs, fixed[name])).counts),
         lines=_count_lines(runs, reached.values()),
         strange=_explain_strange(runs),
         cut=any(run.lost for arm in runs.runs.values() for run in arm),
@@ -127,10 +133,13 @@ def _note_test(name: str, base: Mapping[str, ArmTest], fixed: Mapping[str, ArmTe
 
 
 def _read_worse(runs: Runs, test: ArmTest) -> RedTest:
+    """Return a test that got worse. It counts where it executes the change: else the host, or another test, made it red."""
     last = runs.runs[Arm.FIXED][-1].tests[test.test]
     red = classify_red(last, missing=False, root=str(runs.trees[Arm.FIXED].folder)) or "behaviour"
+    reached = _list_reached(runs, test.test)
+    facts = {"test": test.test, "class": red, "line": test.line, "reached": reached}
     touched = strip_parameters(test.test) in runs.touched
-    return RedTest.model_validate({"test": test.test, "class": red, "line": test.line, "touched": touched})
+    return RedTest.model_validate({**facts, "touched": touched, "counts": _is_reached(runs, reached)})
 
 
 def _read_red(runs: Runs, base: ArmTest | None, fixed: ArmTest | None) -> RedTest | None:
