@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from backproof import __version__
 from backproof.core.errors import BackproofError, BusyError, Interrupted, NeedsReview, PlanError, explain_os_error
 from backproof.core.model import Finding, Outcome, StageRole
-from backproof.records.proof import InstallRecord, Run, StageResult
+from backproof.records.proof import InstallRecord, Run, StageResult, VerifyRecord
 from backproof.rundir.ledger import digest_of, now
 from backproof.rundir.subject import digest_subject
 from backproof.verdict import run_verdict
@@ -137,10 +137,13 @@ def _can_reuse(ctx: Context, before: StageResult, digest: str) -> bool:
 def _explain_missing(ctx: Context, stage: Stage) -> str:
     """Say what the stage needs and has not; '' when it has everything."""
     outcomes = {result.stage: result.outcome for result in ctx.run.stages}
-    for name in map(ctx.registry.name_of, stage.NEEDS):
+    for kind in stage.NEEDS:
+        name = ctx.registry.name_of(kind)
         if name not in outcomes:
             return f"not run: it needs {name}, which has not run here"
-        if outcomes[name] is not Outcome.PASS:
+        # A changed line that no check reached says nothing against the code that is there: the checks still run.
+        goes_on = kind is VerifyRecord and outcomes[name] is Outcome.INCONCLUSIVE
+        if outcomes[name] is not Outcome.PASS and not goes_on:
             return f"not run: it needs {name}, which ended with {outcomes[name]}"
     return ""
 
