@@ -29,6 +29,16 @@ def answer(doubled=None):
 """
 
 
+# Green without the fix, so no proof: what it alone notices is not caught by one.
+BESIDE = """
+
+def test_beside(device):
+    from demo.ops import conv
+
+    assert conv.STEP == 1
+"""
+
+
 @pytest.fixture(scope="module")
 def job(tmp_path_factory: pytest.TempPathFactory) -> PlainJob:
     """A finished run of such a fix, with its mutants tried."""
@@ -38,6 +48,8 @@ def job(tmp_path_factory: pytest.TempPathFactory) -> PlainJob:
     plan = job.kit / "plan.toml"
     text = plan.read_text(encoding="utf-8").replace(f'["{first}"]', f'["{first}", "{fix}"]')
     plan.write_text(text.replace("[check.expect.cpu]", "timeout = 5\n[check.expect.cpu]"), encoding="utf-8")
+    check = job.kit / "checks" / "test_answers.py"
+    check.write_text(check.read_text(encoding="utf-8") + BESIDE, encoding="utf-8")
     done = job.backproof(*job.arguments(), "--mutate")
     assert done.returncode == 0, done.stdout + done.stderr
     return job
@@ -61,6 +73,7 @@ def find(job: PlainJob, after: str) -> dict[str, Any]:
         ("left = left + 1", "timeout", "stopped after"),
         ("return (left + 1) * ROWS if doubled is not None else doubled * 2", "caught", "TypeError"),
         ("ROWS = 2", "caught", "test_answers: "),
+        ("STEP = 2", "survived", ""),
     ],
 )
 def test_what_becomes_of_a_wrong_version(job: PlainJob, after: str, ending: str, why: str) -> None:

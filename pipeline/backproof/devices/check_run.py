@@ -64,13 +64,17 @@ class Shadow:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class CheckJob:
-    """One check under one operator model; with `stop` it ends at the first test that fails."""
+    """One check under one operator model.
+
+    `only` are ids of tests, instead of those that the plan selects; with `stop` it ends at the first test that fails.
+    """
 
     name: str
     check: Check
     operators: dict[str, Any] | None
     cover: bool = False
     shadow: Shadow | None = None
+    only: tuple[str, ...] = ()
     stop: bool = False
 
 
@@ -197,7 +201,7 @@ def _build_request(environment: CheckEnvironment, request: _Request) -> dict[str
         "nonce": request.nonce,
         "device": environment.device.NAME,
         "session": environment.device.TRAITS.session,
-        "check": {"id": job.check.id, "file": file, "select": job.check.select},
+        "check": {"id": job.check.id, "file": file, "select": job.check.select, "only": job.only},
         "operators": _build_operators(environment, job),
         "files": [*environment.files, *([str(job.shadow.file)] if job.shadow else [])],
         "ahead": [str(job.shadow.folder)] if job.shadow else [],

@@ -37,10 +37,14 @@ _SLOW, _GRACE = 5, 30.0
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Proof:
-    """A proof of the plan under one operator model, and the seconds that it took on the fix."""
+    """The tests of a check that are red without the fix and green with it, under one operator model.
+
+    `seconds` is what the whole check took on the fix.
+    """
 
     check: Check
     model: str
+    tests: tuple[str, ...]
     operators: dict[str, Any] | None
     seconds: float
 
@@ -133,6 +137,7 @@ def _try_proof(trial: Trial, proof: Proof, candidates: Sequence[_Candidate]) -> 
             check=proof.limited(),
             operators=proof.operators,
             shadow=item.shadow,
+            only=proof.tests,
             stop=True,
         )
         for item in candidates

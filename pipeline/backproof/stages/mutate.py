@@ -21,6 +21,7 @@ from backproof.mutation.trial import Proof, Trial, try_mutants
 from backproof.records.mutation import MUTANTS_FILE, MutationRecord
 from backproof.records.proof import FixupRecord, InstallRecord, PickRecord, StageResult, ValidateRecord, VerifyRecord
 from backproof.rundir.ledger import sha256_of
+from backproof.verdict.arm_tests import compare_arms
 from backproof.verdict.strength import describe_strength, name_mutant
 
 if TYPE_CHECKING:
@@ -88,13 +89,18 @@ def _list_files(the_patch: Patch) -> Iterator[PatchFile]:
 
 
 def _list_proofs(ctx: Context) -> Iterator[Proof]:
-    """Return the proofs that passed on the fix; the others are limits and guards."""
+    """Return the tests that the fix mended, by check and operator model; the others are guards and limits."""
     device = devices.get_device(ctx.settings.device)
-    checks = {check.id: check for check in ctx.plan.check}
-    for case in ctx.require_record(ValidateRecord).cases:
-        if case.arm is Arm.FIXED and case.role == "proof" and case.check in checks:
-            operators = device.request(ctx.kit, ctx.plan, case.model)
-            yield Proof(check=checks[case.check], model=case.model, operators=operators, seconds=case.seconds)
+    cases = {(case.check, case.model, case.arm): case for case in ctx.require_record(ValidateRecord).cases}
+    for check in ctx.plan.check:
+        for model in check.expected_under(device.models(ctx.plan)):
+            base, fixed = (cases.get((check.id, model, arm)) for arm in (Arm.BASE, Arm.FIXED))
+            if base is None or fixed is None or fixed.role != "proof":
+                continue
+            mended = tuple(test for test, standing in compare_arms(base.tests, fixed.tests) if standing == "mended")
+            if mended:
+                operators = device.request(ctx.kit, ctx.plan, model)
+                yield Proof(check=check, model=model, tests=mended, operators=operators, seconds=fixed.seconds)
 
 
 def _try_mutants(

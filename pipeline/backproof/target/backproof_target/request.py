@@ -16,11 +16,12 @@ class RequestError(Exception):
 
 @dataclass(frozen=True, kw_only=True)
 class Check:
-    """The pytest file to run, and which of its tests (a ``-k`` expression)."""
+    """The pytest file to run, and which of its tests: those of these ids, or those of a ``-k`` expression."""
 
     id: str
     file: Path
     select: str | None = None
+    only: list[str] = field(default_factory=list)
 
 
 @dataclass(frozen=True, kw_only=True)

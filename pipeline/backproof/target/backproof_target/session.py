@@ -86,10 +86,11 @@ def _pytest_arguments(request: Request) -> list[str]:
     request.work.mkdir(parents=True, exist_ok=True)
     settings = request.work / "empty.ini"
     settings.write_text("[pytest]\n", encoding="utf-8")
-    selected = ["-k", request.check.select] if request.check.select else []
+    check = request.check
+    file = str(check.file)
+    selected = [file, "-k", check.select] if check.select else [file]
     return [
-        str(request.check.file),
-        *selected,
+        *([f"{file}::{test.partition('::')[2]}" for test in check.only] or selected),
         *(["--exitfirst"] if request.stop else []),
         "-q",
         "--tb=native",  # the pretty ones read and highlight source for each frame: a third of the run time
