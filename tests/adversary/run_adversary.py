@@ -19,7 +19,7 @@ sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parent.parent / "
 
 from scene import Attempt, Scene, reset_scene, set_scene
 
-ATTEMPTS = ("subject_attempts", "result_attempts", "check_attempts")
+ATTEMPTS = ("subject_attempts", "result_attempts", "check_attempts", "target_attempts", "text_attempts")
 """The modules of the table; each has a tuple ATTEMPTS. A row is added by attempts in one of them, or in one more."""
 
 
