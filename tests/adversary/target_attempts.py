@@ -145,6 +145,38 @@ def _tell_arm(source: str) -> Callable[[Scene], Said]:
     ).run_again()
 
 
+REPLACED = """
+import pathlib
+GOOD = "def answer():\\n    LIMIT = 42\\n    return 42 * (1 if LIMIT else 0)\\n"
+
+
+def pretend(function=None):
+    names = {}
+    text = chr(10) * (conv.answer.__code__.co_firstlineno - 1) + (GOOD if hasattr(conv, 'ROWS') else "def answer():\\n    return 41\\n")
+    exec(compile(text, conv.__file__, 'exec'), names)
+    return names['answer']
+
+
+def test_answers(device):
+    from demo.ops import conv as module
+    global conv
+    conv = module
+    @WAY@
+    assert conv.answer() == 42
+"""
+WAYS = {
+    "the function is replaced": "conv.answer = pretend()",
+    "the code of the function is replaced": "conv.answer.__code__ = pretend().__code__",
+    "the function is replaced in the module's names": "vars(conv)['answer'] = pretend()",
+    "the function is wrapped": "import functools; conv.answer = functools.wraps(pretend())(lambda *a: pretend()())",
+    "a class with the function takes its place": "conv.answer = type('Answer', (), {'__call__': lambda s: 0, 'run': staticmethod(pretend())}).run; conv.Kept = type('Kept', (), {'run': pretend()})",
+}
+
+
+def _replace_code(way: str) -> Callable[[Scene], Said]:
+    return lambda scene: scene.write_check(REPLACED.replace("@WAY@", way)).run_again()
+
+
 def _hold(scene: Scene) -> Scene:
     fresh = Scene(job=scene.job, program=scene.program, kept=scene.kept)
     for stage in ("pick", "fixup", "install"):
@@ -256,6 +288,16 @@ ATTEMPTS = (
     ),
     Attempt(
         row=17, name="an answer of the check's own", act=lambda scene: scene.write_check(FORGED).run_again(), codes=(4,)
+    ),
+    *(
+        Attempt(
+            row=10,
+            name=f"{name} by other code under its file's name",
+            act=_replace_code(way),
+            codes=UNPROVED,
+            words=("other code in",),
+        )
+        for name, way in WAYS.items()
     ),
     *(Attempt(row=18, name=name, act=act, codes=(0,)) for name, act in UNDOS.items()),
     *(Attempt(row=19, name=name, act=_upgrade(change), codes=(0,)) for name, change in UPGRADES.items()),

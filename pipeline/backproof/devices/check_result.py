@@ -52,6 +52,7 @@ class Loaded(Record):
     source_sha256: str | None = Field(default=None, description="the source known to have run; None: not known")
     loader: str | None = None
     cached: str | None = None
+    replaced: tuple[str, ...] = Field(default=(), description="functions that say they are of the file and are not")
 
 
 class Launch(Record):

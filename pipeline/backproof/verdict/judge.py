@@ -180,7 +180,9 @@ def _not_this_arm(result: CheckResult, hashes: Mapping[str, str | None]) -> str:
 def other_code(loaded: Iterable[Loaded], hashes: Mapping[str, str | None]) -> list[str]:
     """Files whose code, as the process took it, is not known to be the one that is wanted."""
     return [
-        item.file for item in loaded if item.file in hashes and {item.sha256, item.source_sha256} != {hashes[item.file]}
+        f"{item.file}{f' (other code in {item.replaced[0]})' if item.replaced else ''}"
+        for item in loaded
+        if item.file in hashes and ({item.sha256, item.source_sha256} != {hashes[item.file]} or item.replaced)
     ]
 
 

@@ -12,12 +12,14 @@ import hashlib
 import marshal
 import sys
 from pathlib import Path
+from types import CodeType, FunctionType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator, Mapping
     from importlib.machinery import ModuleSpec
 
+_MOST_REPLACED = 20
 _HEADER = 16  # magic, flags, and date+size or hash: PEP 552
 
 
@@ -86,7 +88,42 @@ class LoaderWatch:
             "cached": bytecode,
             "loader": type(getattr(module, "__loader__", None)).__name__,
             "source_sha256": None if source is None else hashlib.sha256(source).hexdigest(),
+            "replaced": find_replaced(module, file, disk),
         }
+
+
+def find_replaced(module: Any, file: Path, source: bytes) -> list[str]:
+    """The functions of a module that say they are of its file and are not: something put other code in their place.
+
+    Code that says where it comes from needs no look here: the lines of the file are then not reached.
+    """
+    try:
+        own = set(_list_code(compile(source, str(file), "exec", dont_inherit=True)))
+    except (SyntaxError, ValueError):
+        return []
+    codes = _list_members(vars(module))
+    strange = {name for name, code in codes if code.co_filename == str(file) and code not in own}
+    return sorted(strange)[:_MOST_REPLACED]
+
+
+def _list_code(code: CodeType) -> Iterator[CodeType]:
+    yield code
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            yield from _list_code(constant)
+
+
+def _list_members(names: Mapping[str, Any]) -> Iterator[tuple[str, CodeType]]:
+    """The code of functions and methods, and of what decorators say that they wrap. Nothing of the target is asked."""
+    for name, item in list(names.items()):
+        inner = {f"{name}.{key}": value for key, value in vars(item).items()} if isinstance(item, type) else {}
+        for member, value in {name: item, **inner}.items():
+            function = value.fget if isinstance(value, property) else value
+            if isinstance(function, (staticmethod, classmethod)):
+                function = function.__func__
+            while isinstance(function, FunctionType):
+                yield member, function.__code__
+                function = vars(function).get("__wrapped__")
 
 
 def _same_code(file: Path, source: bytes, bytecode: bytes) -> bool:
