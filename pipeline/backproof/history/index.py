@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from backproof.adapters.git import Store
 
-_VERSION = 1
+_VERSION = 2
 """Raised with every change of what is written: an index of another version is another file."""
 _BATCH = 2000
 _WAIT = 120.0
@@ -97,15 +97,19 @@ class CommitIndex:
 
     def resolve(self, name: str) -> int:
         """Return the commit that a full or abbreviated hash names; 0 for none, or more than one."""
-        query = "SELECT id FROM commits WHERE sha >= ? AND sha < ? LIMIT 2"
-        rows = self._database.execute(query, (name, f"{name}g")).fetchall()
-        return int(rows[0][0]) if len(rows) == 1 else 0
+        query = "SELECT id FROM commits WHERE sha >= ? AND sha < ?"
+        numbers = self._select(query, [name, f"{name}g"])
+        return numbers[0] if len(numbers) == 1 else 0
 
     def find_naming(self, kind: str, *names: object) -> list[int]:
         """Return the commits that say this of these: full hashes, numbers of pull requests or titles."""
         keys = [key for name in names for key in _spell_keys(kind, str(name))]
         query = f"SELECT DISTINCT id FROM names WHERE name IN ({','.join('?' * len(keys))})"  # noqa: S608 - marks alone
-        return sorted(number for (number,) in self._database.execute(query, keys))
+        return self._select(query, keys)
+
+    def _select(self, query: str, values: list[str]) -> list[int]:
+        """Return the commits of our tips: the index also has those of earlier questions, which may be gone by now."""
+        return sorted(number for (number,) in self._database.execute(query, values) if self._have[number])
 
 
 def _number_bits(tips: Iterable[str]) -> dict[str, int]:

@@ -28,7 +28,7 @@ _PARTLY = r"(?<!partially )(?<!partly )"
 _BACK = r"(?:\brever(?:t|ts|ted|ting)|\bback(?:s|ed|ing)?[\s-]*out)"
 _REVERTED = re.compile(rf"(?i){_PARTLY}{_BACK}{_NAMED}{_HASHES}")
 _REVERTED_PULLS = re.compile(
-    rf"(?i){_PARTLY}{_BACK}\s+(?:PRs?|pull requests?)?\s*((?:(?:,|\s|and|&)*(?:[\w.-]+/[\w.-]+|https://\S+/pull/)?#?\d+\b)+)"
+    rf"(?i){_PARTLY}{_BACK}\s+(?:PRs?|pull requests?)?\s*((?:(?:,|\s|and|&)*(?:[\w.-]+/[\w.-]+#|https://[\w.-]+/[\w.-]+/[\w.-]+/pull/|#)\d+\b)+)"
 )
 _CAUSES = re.compile(
     r"(?i)(?:\bfix(?:es|ed)?(?:\s+up|\s+for)?|\bregress(?:ion|ed)(?:\s+\w+)?\s+(?:in|from|of|by|with|since)|\bintroduced\s+(?:in|by|with)"
@@ -57,6 +57,7 @@ _NO_WORD = re.compile(r"\W+")
 _TAKES_BACK = re.compile(r'(?i)^(revert|back(?:ed|s)?[\s-]*out|reapply|reland)\b[\s:]*"?(.*?)"?\s*$', re.DOTALL)
 _SHORTEST_TITLE = 15
 """A shorter one ("fix ut") is the title of many changes."""
+_LONGEST = 500
 _LIST = 6
 """A commit that names more pull requests than this is a release note, and speaks of none."""
 
@@ -69,16 +70,18 @@ class Relations:
 
     @cached_property
     def title(self) -> str:
-        """The subject; for the merge of a pull request its title, which the body begins with."""
-        subject = self.commit.subject
+        """The subject; for the merge of a pull request its title, which the body begins with. A hostile one is cut."""
+        subject = self.commit.subject[:_LONGEST]
         if _MERGED.match(subject) or (len(self.commit.parents) > 1 and _GITLAB.search(self.commit.message)):
-            return next(filter(None, map(str.strip, self.commit.message.split("\n")[1:])), subject)
+            lines = map(str.strip, self.commit.message.split("\n")[1:])
+            return next(filter(None, lines), subject)[:_LONGEST]
         return subject
 
     @cached_property
     def pull(self) -> int | None:
         """The pull request that it came with."""
-        match = _OWN_NUMBER.search(self.commit.subject) or _MERGED.match(self.commit.subject)
+        subject = self.commit.subject
+        match = _OWN_NUMBER.search(subject[-_LONGEST:]) or _MERGED.match(subject[:_LONGEST])
         if match is None and len(self.commit.parents) > 1:
             match = _GITLAB.search(self.commit.message)
         return int(next(filter(None, match.groups()))) if match else None
@@ -103,7 +106,9 @@ class Relations:
         """Pull requests that it says it ports."""
         if self.takes_back:
             return frozenset()
-        quoted = " ".join("".join(number) for number in _QUOTED.findall(_OWN_NUMBER.sub("", self.commit.subject)))
+        quoted = " ".join(
+            "".join(number) for number in _QUOTED.findall(_OWN_NUMBER.sub("", self.commit.subject[-_LONGEST:]))
+        )
         numbers = {int(number) for number in _NUMBER.findall(quoted)}
         for line in self.commit.message.split("\n"):
             if "#" in line or "/pull/" in line:
@@ -113,11 +118,15 @@ class Relations:
     @cached_property
     def takes_back(self) -> bool:
         """Whether its title says that it takes something back; a revert of a revert, and "Reapply", bring it again."""
-        odd, title = False, _TAGS.sub("", self.title)
+        odd, title = False, self._bare_title
         while match := _TAKES_BACK.match(title):
             odd ^= match[1].lower() not in {"reapply", "reland"}
             title = match[2]
         return odd
+
+    @property
+    def _bare_title(self) -> str:
+        return _OWN_NUMBER.sub("", _TAGS.sub("", self.title))
 
     @cached_property
     def reverted(self) -> frozenset[str]:
@@ -127,13 +136,13 @@ class Relations:
     @cached_property
     def reverted_pulls(self) -> frozenset[int]:
         """Pull requests that it says it takes back."""
-        phrases = _REVERTED_PULLS.findall(self.commit.message) if "#" in self.commit.message else []
+        phrases = _REVERTED_PULLS.findall(self.commit.message)
         return frozenset(int(number) for phrase in phrases for number in _NUMBER.findall(phrase))
 
     @cached_property
     def reverted_title(self) -> str:
         """The plain title that its own quotes as taken back; empty where it quotes none."""
-        match = _TAKES_BACK.match(_TAGS.sub("", self.title))
+        match = _TAKES_BACK.match(self._bare_title)
         if match is None:
             return ""
         again = match[1].lower() in {"reapply", "reland"}
