@@ -147,7 +147,10 @@ def _verify_device(name: str) -> Callable[[Scene], Said]:
     def act(scene: Scene) -> Said:
         fifo = scene.job.folder / "fifo"
         os.mkfifo(fifo)
-        return scene.backproof("bundle", "--verify", str(fifo) if name == "fifo" else name)
+        try:
+            return scene.backproof("bundle", "--verify", str(fifo) if name == "fifo" else name)
+        finally:
+            fifo.unlink()
 
     return act
 
