@@ -10,7 +10,7 @@ import jsonschema
 import pytest
 from backproof.core.errors import PlanError
 from backproof.devices import DEVICES
-from backproof.kit.loader import load_plan, make_schema
+from backproof.kit.loader import check_kit, load_plan, make_schema
 from checkout import KIT
 from kits import write_kit
 
@@ -85,3 +85,16 @@ def test_the_kits_of_this_repository_are_valid_and_fit_the_published_schema() ->
         assert load_plan(path.parent, DEVICES).id == path.parent.name
         data = json.loads(json.dumps(tomllib.loads(path.read_text(encoding="utf-8"))))
         jsonschema.Draft202012Validator(make_schema()).validate(data)
+
+
+@pytest.mark.parametrize("text", ["def test_it(:\n    pass\n", "def test_it():\npass\n", "x = '\0'\n"])
+def test_a_check_that_is_no_python_is_told_before_a_run_meets_it(tmp_path: Path, text: str) -> None:
+    kit = write_kit(tmp_path / "kit", ["1" * 40])
+    plan = check_kit(kit, DEVICES)
+    file = kit / plan.check[0].file
+    file.write_text(text, encoding="utf-8")
+    with pytest.raises(PlanError) as caught:
+        check_kit(kit, DEVICES)
+    assert f"{file}" in caught.value.why
+    assert f"check.{plan.check[0].id}.file: no Python: " in caught.value.why
+    load_plan(kit, DEVICES)

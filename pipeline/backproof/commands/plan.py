@@ -21,11 +21,11 @@ def plan_group() -> None:
 @plan_group.command("check")
 @click.argument("kit", type=click.Path(path_type=Path))
 def plan_check(kit: Path) -> None:
-    """Check plan.toml of KIT: every error at once."""
+    """Check plan.toml of KIT and the files that it names: every error at once."""
     from backproof.devices import DEVICES
-    from backproof.kit.loader import load_plan
+    from backproof.kit.loader import check_kit
 
-    plan = load_plan(kit, DEVICES)
+    plan = check_kit(kit, DEVICES)
     parts = {"check": plan.check, "fix-up": plan.fixup, "branch": plan.branch}
     counts = ", ".join(format_count(len(items), noun) for noun, items in parts.items())
     print_line(f"{kit}: plan {plan.id} is valid: {counts}")

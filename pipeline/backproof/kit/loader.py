@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import tomllib
 from typing import TYPE_CHECKING, Any
 
@@ -44,6 +45,29 @@ def load_plan(kit: Path, devices: Mapping[str, OffersModels]) -> Plan:
     ]:
         raise _refuse_plan(path, missing)
     return plan
+
+
+def check_kit(kit: Path, devices: Mapping[str, OffersModels]) -> Plan:
+    """Read the plan as `load_plan` does, and parse the Python files of the kit: a run would meet their mistakes late.
+
+    Raises:
+        PlanError: with every error, each with file and reason.
+    """
+    plan = load_plan(kit, devices)
+    path = kit if kit.name.endswith(".toml") else kit / PLAN_FILE
+    names = {name: key for key, name in _list_kit_files(plan) if name.endswith(".py")}
+    if lines := [line for name, key in names.items() if (line := _explain_python(path.parent / name, key))]:
+        raise _refuse_plan(path, lines)
+    return plan
+
+
+def _explain_python(file: Path, key: str) -> str:
+    try:
+        ast.parse(file.read_bytes(), filename=str(file))
+    except (SyntaxError, ValueError) as error:
+        line = getattr(error, "lineno", None)
+        return f"{file}{f':{line}' if line else ''}: {key}: no Python: {getattr(error, 'msg', error)}"
+    return ""
 
 
 def _read_toml(path: Path) -> dict[str, Any]:
