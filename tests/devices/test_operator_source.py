@@ -9,7 +9,7 @@ import pytest
 from backproof.app import execution
 from backproof.core.errors import PlanError
 from backproof.devices import DEVICES
-from backproof.devices.operator_source import describe_source, hash_source, list_limits
+from backproof.devices.operator_source import describe_source, hash_source, leave_source_out, list_limits
 from backproof.kit.loader import load_plan
 from checkout import ROOT
 from plain_job import make_job
@@ -52,7 +52,7 @@ def test_a_kit_that_runs_no_source_is_refused(tmp_path: Path, folder: Path) -> N
 def test_without_a_source_its_model_is_not_tried_and_that_is_said(plan: Plan) -> None:
     emulator = DEVICES["emulator"]
     assert "source" in emulator.models(plan)
-    assert set(emulator.models(plan)) - set(emulator.models(plan.without_source())) == {"source"}
+    assert set(emulator.models(plan)) - set(emulator.models(leave_source_out(plan))) == {"source"}
     (said,) = list_limits(plan, "")
     assert said.startswith("Models only: ")
     assert list_limits(plan, "/somewhere") == ()

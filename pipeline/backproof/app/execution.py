@@ -18,7 +18,7 @@ from backproof.app.origin import describe_origin
 from backproof.core.errors import NeedsReview, PlanError, TargetError
 from backproof.core.plural import format_count
 from backproof.devices import DEVICES
-from backproof.devices.operator_source import describe_source
+from backproof.devices.operator_source import describe_source, leave_source_out
 from backproof.install import overlay
 from backproof.install.interpreter import probe_target
 from backproof.install.overlay.journal import hash_file
@@ -168,12 +168,12 @@ def open_run(request: Request, say: Say, *, hold: bool = False, options: object 
     if settings.operator_source:
         say(describe_source(the_plan, settings.operator_source))
     else:
-        the_plan = the_plan.without_source()
+        the_plan = leave_source_out(the_plan)
     with ledger.hold_lock():
         if aside := ledger.set_aside():
             say(f"run.json was of another version or cut; it is kept as {aside.name} and the run starts afresh")
         overlay.recover_all_sites(say)
-        current = ledger.save_run(_read_current(ledger, the_plan, settings))
+        current = runner.save_begun(ledger, _read_current(ledger, the_plan, settings))
         with _open_context(
             ledger, kit, current, say, loaded_plan=the_plan, hold=hold, wait=request.wait, options=options
         ) as ctx:

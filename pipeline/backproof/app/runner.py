@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from backproof.core.model import Evidence
     from backproof.rundir.context import Context, Stage
+    from backproof.rundir.ledger import Ledger
     from backproof.rundir.registry import Registry
 
 
@@ -48,6 +49,11 @@ def run_stages(ctx: Context, run: Run, stages: Sequence[Stage]) -> Run:
         ctx.say(f"    {result.outcome}{' (reused)' if result.reused else ''}: {result.sentence}")
     run = run_verdict.summarise_run(run, ctx.ledger, ctx.registry).model_copy(update={"ended": now()})
     return ctx.ledger.save_run(run)
+
+
+def save_begun(ledger: Ledger, run: Run) -> Run:
+    """Write a run that is about to begin, or to go on: a command that fails at once leaves that."""
+    return ledger.save_run(run)
 
 
 def add_beside(ctx: Context, stage: Stage) -> Run:

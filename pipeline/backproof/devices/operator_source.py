@@ -36,6 +36,14 @@ def describe_source(plan: Plan, folder: str) -> str:
     return f"operator source: {folder} is compiled and run on this machine. Licence: {source.licence}"
 
 
+def leave_source_out(plan: Plan) -> Plan:
+    """Return the plan for a run that has no source of the operators at hand: models only."""
+    if plan.emulator is None:
+        return plan
+    models = tuple(model for model in plan.emulator.model if not model.needs_source)
+    return plan.model_copy(update={"emulator": plan.emulator.model_copy(update={"model": models})})
+
+
 def list_limits(plan: Plan, folder: str) -> tuple[str, ...]:
     """Return what has to be said of a run whose plan could run the operators' source and that had none."""
     source = plan.emulator.source if plan.emulator else None

@@ -201,13 +201,6 @@ class Plan(Record):
     experiment: tuple[Experiment, ...] = ()
     upstream_tests: UpstreamTests | None = None
 
-    def without_source(self) -> Plan:
-        """Return the plan for a run that has no source of the operators at hand: models only."""
-        if self.emulator is None:
-            return self
-        models = tuple(model for model in self.emulator.model if not model.needs_source)
-        return self.model_copy(update={"emulator": self.emulator.model_copy(update={"model": models})})
-
     def has_checks_under(self, models: Collection[str]) -> bool:
         """Tell whether any check says what the arms must show under these operator models."""
         return any(check.expected_under(models) for check in self.check)
