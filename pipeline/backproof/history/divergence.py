@@ -8,7 +8,7 @@ from backproof.adapters.git.log import find_merge_base, read_log
 from backproof.core.errors import HostError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from backproof.adapters.git import CommitInfo
     from backproof.history.landings import Landing, Landings
@@ -41,6 +41,10 @@ class Divergence:
 
     def read_release_log(self, paths: Sequence[str] = (), *options: str) -> list[CommitInfo]:
         return read_log(self.store, *self.own_range, paths=paths, options=options)
+
+    def sort_oldest_first(self, shas: Iterable[str]) -> list[str]:
+        """Return commits that the fix stands on, each behind its ancestors."""
+        return sorted(shas, key=self._landings.index.get_number)
 
     def find_landings(self, shas: Sequence[str]) -> dict[str, Landing | None]:
         """Return what the release has of these commits, under whatever hash."""

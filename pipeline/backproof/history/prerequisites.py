@@ -41,9 +41,8 @@ def find_prerequisites(
         drop: paths that are left out.
     """
     search = _Search(divergence, onto, drop)
-    order = [commit.sha for commit in divergence.read_main_log((), "--topo-order", "--reverse")]
-    named = {cause.commit.sha: make_trials(divergence, cause, pick) for cause in causes if cause.side == "main"}
-    ordered = [named[sha] for sha in order if sha in named]
+    lacking = {cause.commit.sha: cause for cause in causes if cause.side == "main"}
+    ordered = [make_trials(divergence, lacking[sha], pick) for sha in divergence.sort_oldest_first(lacking)]
     landing = search.lay(ordered) or search.lay([choices[::-1] for choices in ordered])
     return search.prune(landing or search.find_suffix(_list_lacking(divergence, pick)))
 
