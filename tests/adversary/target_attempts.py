@@ -74,9 +74,9 @@ def _install_other(path: str, content: bytes, imports: str) -> Callable[[Scene],
 def _move_branch(scene: Scene) -> Said:
     """The branch has moved since the release that is installed; the check loads what moved."""
     upstream = scene.job.upstream
-    upstream.switch("release")
+    upstream.git("checkout", "--quiet", "release")
     upstream.commit("a later change", {"src/demo/ops/other.py": "def other():\n    return 3\n"})
-    upstream.switch("main")
+    upstream.git("checkout", "--quiet", "main")
     return scene.write_check(SHOWN.format("    import demo.ops.other")).run_again()
 
 
