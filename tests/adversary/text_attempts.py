@@ -53,7 +53,7 @@ PRINTED = {
     "a password that is assigned": "'password=' + 'hunter' + '2hunter2'",
     "a key as an option": "'--api-key ' + 'hunter' + '2hunter2'",
     "a token in JSON": "'{\"token\": \"' + 'hunter' + '2hunter2\"}'",
-    "a key of a cloud": "'ASIA' + 'IOSFODNN7EXAMPLE'",
+    "a key of a cloud": "'ASIA' + 'IOSFODNN' + '7EXAMPLE'",
     "a password of an address": "'redis://:' + 'hunter' + '2hunter2@cache:6379'",
     "a cookie": "'Cookie: session=' + 'hunter' + '2hunter2'",
     "Chinese words before it": "'密码：' + 'hunter' + '2hunter2'",

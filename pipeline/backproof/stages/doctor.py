@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from backproof.core.model import Outcome, Record, StageRole
-from backproof.core.redaction import redact
+from backproof.core.redaction import redact_json
 from backproof.host.baseline import compare_host
 from backproof.host.versions import read_versions
 from backproof.records.host import DoctorRecord
@@ -43,7 +43,8 @@ def run(ctx: Context) -> StageResult:
     record = compare_host(ctx.plan.baseline, versions.readings, options.arguments)
     # An environment variable may hold a secret, and the file is for others to read.
     rows = tuple(
-        row.model_copy(update={"found": None if row.found is None else redact(row.found)}) for row in record.deviations
+        row.model_copy(update={"found": None if row.found is None else redact_json([row.name, row.found])[1]})
+        for row in record.deviations
     )
     claim = "this host beside what the release was validated with"
     command = f"backproof host doctor --run {ctx.ledger.folder}"
