@@ -132,6 +132,21 @@ FORGERIES: dict[str, Callable[[Scene], None]] = {
 }
 
 
+def _drop_a_check(scene: Scene) -> None:
+    """A check that the plan asks for is in no record any more."""
+    scene.edit("validate/validate.json", lambda data: data.update(cases=[]))
+
+
+def _ask_for_less(scene: Scene) -> None:
+    """The record says that the plan expects base to be green, as a guard."""
+
+    def change(data: dict[str, Any]) -> None:
+        for case in data["cases"]:
+            case.update(role="guard", expected=case["observed"])
+
+    scene.edit("validate/validate.json", change)
+
+
 def _forge_failed(scene: Scene) -> None:
     """A run that failed; its summary and run.json are edited into a pass."""
     file = scene.run / RAW.format("fixed")
@@ -150,5 +165,10 @@ ATTEMPTS = (
     *(
         Attempt(row=7, name=f"an edited outcome, {reader}", act=_forge(_forge_failed, reader), codes=READ)
         for reader in READERS
+    ),
+    *(
+        Attempt(row=7, name=f"{name}, {reader}", act=_forge(change, reader), codes=READ)
+        for name, change in (("no case of a check", _drop_a_check), ("another expectation", _ask_for_less))
+        for reader in ("bundle", "merge", "present")
     ),
 )

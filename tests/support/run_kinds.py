@@ -46,7 +46,7 @@ def no_device(path: Path) -> Folder:
 
 def failed(path: Path) -> Folder:
     red = case("raw", Arm.FIXED, "fail", "pass", verdict="failed")
-    return proved(path, [*three("raw", FAULT, "pass", "pass")[:2], red], Outcome.FAIL)
+    return proved(path, [*level_2_cases()[:2], red, *level_2_cases()[3:]], Outcome.FAIL)
 
 
 def undecided(path: Path) -> Folder:

@@ -98,7 +98,11 @@ def test_the_comment_is_drawn_up_anew(upstream_state: StandIn, client: GitHubCli
 
 
 def test_a_fail_may_be_said(upstream_state: StandIn, client: GitHubClient, tmp_path: Path, kit: Path) -> None:
-    cases = [*level_2_cases()[:2], case("raw", Arm.FIXED, "fail", "pass", verdict="failed")]
+    cases = [
+        *level_2_cases()[:2],
+        case("raw", Arm.FIXED, "fail", "pass", verdict="failed"),
+        *level_2_cases()[3:],
+    ]
     path = saved(proved(tmp_path / "run", cases, Outcome.FAIL))
     assert "FAIL" in prepare(client, path, kit).draft.body
 
@@ -341,7 +345,11 @@ def test_a_status_where_a_token_may_make_no_check_run(
 def test_a_failed_backport_fails_the_check(
     upstream_state: StandIn, client: GitHubClient, tmp_path: Path, kit: Path
 ) -> None:
-    failed = [*level_2_cases()[:2], case("raw", Arm.FIXED, "fail", "pass", verdict="failed")]
+    failed = [
+        *level_2_cases()[:2],
+        case("raw", Arm.FIXED, "fail", "pass", verdict="failed"),
+        *level_2_cases()[3:],
+    ]
     publish.send_post(_post(client, saved(proved(tmp_path / "run", failed, Outcome.FAIL)), kit, "run"))
     assert upstream_state.world.marks[0]["conclusion"] == "failure"
 

@@ -70,11 +70,12 @@ def replay_run(manifest: Manifest, files: Mapping[str, bytes]) -> ReplayedRun:
     """
     recorded = read_record(files, f"{RUN}run.json", Run)
     originals = {entry.path: entry.original_sha256 for entry in manifest.files}
-    loaded = run_verdict.read_run(_BundledRun(files=files, originals=originals), recorded, REGISTRY)
+    plan = read_record(files, PLAN, Plan)
+    loaded = run_verdict.read_run(_BundledRun(files=files, originals=originals), recorded, REGISTRY, plan)
     for kind, path in record_paths(REGISTRY).items():
         if loaded.find_file(path) and path not in loaded.altered:
             read_record(files, f"{RUN}{path}", kind)
-    return ReplayedRun(loaded=loaded, plan=read_record(files, PLAN, Plan), recorded=recorded)
+    return ReplayedRun(loaded=loaded, plan=plan, recorded=recorded)
 
 
 def read_record(files: Mapping[str, bytes], name: str, kind: type[R]) -> R:

@@ -16,6 +16,7 @@ from backproof.install.interpreter import probe_target
 from backproof.install.overlay.journal import hash_file
 from backproof.records.proof import Claim, FixupRecord, InstallRecord, PickRecord, StageResult, VerifyRecord
 from backproof.verdict import judge
+from backproof.verdict.arm_tests import describe_end
 from backproof.verdict.claims.complete import judge_complete
 from backproof.verdict.claims.loaded import Wanted, judge_loaded
 from backproof.verdict.claims.reached import Subject, compute_reach, judge_reached
@@ -209,6 +210,8 @@ def _not_usable(result: CheckResult, record: InstallRecord) -> str:
         return judge.told(result.error)
     if not any(test.outcome != "skipped" for test in result.tests):
         return "nothing ran"
+    if red := next((test for test in result.tests if test.outcome in {"failed", "error"}), None):
+        return f"{describe_end(red)} ({red.nodeid}), while its lines were counted"
     wanted = {file.installed: file.after for file in record.files}
     wrong = judge.other_code(result.loaded, wanted)
     return f"other code was loaded: {', '.join(wrong)}" if wrong else ""

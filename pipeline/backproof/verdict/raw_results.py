@@ -12,6 +12,7 @@ from backproof.core.level import Level
 from backproof.core.model import Arm
 from backproof.devices import DEVICES
 from backproof.devices.check_result import CheckResult
+from backproof.devices.operator_source import leave_source_out
 from backproof.records.proof import ValidateRecord
 from backproof.verdict.judge import Rounds, count_rounds, judge_check, make_broken
 
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from backproof.core.model import Evidence
+    from backproof.kit.plan import Plan
     from backproof.records.proof import Case
     from backproof.rundir.loaded_run import LoadedRun, RunFiles
 
@@ -42,6 +44,21 @@ def recheck_results(files: RunFiles, loaded: LoadedRun) -> LoadedRun:
         f"on {differing.arm} than the raw results of its tests, which show {differing.observed}"
     )
     return replace(rechecked, contradictions={name: sentence, **loaded.contradictions})
+
+
+def find_unplanned(loaded: LoadedRun, plan: Plan) -> dict[str, str]:
+    """Say, by stage, which case of the plan the record of the checks has not, or has with another expectation."""
+    record = loaded.validate
+    if record is None or record.device not in DEVICES:
+        return {}
+    told = {(case.check, case.model, case.arm): (case.role, case.expected) for case in record.cases}
+    for check in (plan if loaded.run.settings.operator_source else leave_source_out(plan)).check:
+        for model, expected in check.expected_under(DEVICES[record.device].models(plan)).items():
+            for arm in Arm:
+                if told.get((check.id, model, arm)) != (expected.role, expected.for_arm(arm)):
+                    name, path = loaded.registry.name_of(ValidateRecord), loaded.registry.path_of(ValidateRecord)
+                    return {name: f"{path} has no case of {check.id} under {model} on {arm} as the plan asks for it"}
+    return {}
 
 
 def judge_raw_results(record: ValidateRecord, files: RunFiles, folder: str) -> tuple[Case, ...]:

@@ -24,12 +24,13 @@ from backproof.records.proof import (
 from backproof.records.serving import ServeRecord
 from backproof.rundir.loaded_run import before_report, load_run
 from backproof.verdict import judge, sentences
-from backproof.verdict.raw_results import recheck_results
+from backproof.verdict.raw_results import find_unplanned, recheck_results
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from backproof.core.model import Record
+    from backproof.kit.plan import Plan
     from backproof.records.proof import Case, DeviceInventory, Run, StageResult
     from backproof.rundir.loaded_run import LoadedRun, RunFiles
     from backproof.rundir.registry import Registry
@@ -45,12 +46,17 @@ def read_evidence(files: RunFiles, run: Run, registry: Registry) -> LoadedRun:
     return recheck_results(files, load_run(files, run, registry))
 
 
-def read_run(files: RunFiles, written: Run, registry: Registry) -> LoadedRun:
+def read_run(files: RunFiles, written: Run, registry: Registry, plan: Plan | None = None) -> LoadedRun:
     """Return a run judged from its evidence, whatever run.json says; a report is no evidence for itself.
 
     A command that never ended left no verdict, however far it got.
+
+    Args:
+        plan: of the run's kit, where the reader has it: a check that it asks for must have run.
     """
     loaded = read_evidence(files, before_report(written, registry), registry)
+    if plan:
+        loaded = replace(loaded, contradictions={**find_unplanned(loaded, plan), **loaded.contradictions})
     return replace(loaded, run=as_left(written, judge_run(loaded)))
 
 

@@ -62,7 +62,7 @@ def load_publishable(folder: Path, registry: Registry, kit: Path | None = None) 
     kit = kit or Path(said.settings.kit)
     the_plan = load_plan(kit, DEVICES)
     subject.must_be_of_kit(folder, said, kit, the_plan.id)
-    story = run_verdict.read_run(ledger, said, registry)
+    story = run_verdict.read_run(ledger, said, registry, the_plan)
     return Loaded(ledger=ledger, plan=the_plan, story=story, said=said)
 
 
