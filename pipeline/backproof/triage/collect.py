@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
 from backproof.triage import correlate, line_header, serverlog, timestamps
+from backproof.triage.repeats import RepeatedLine, make_shape, strip_time
 
 if TYPE_CHECKING:
     from backproof.triage.correlate import ProcessLink
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
 MANY: Final = 500
 LOADS: Final = 4000
 _SHAPES: Final = 4000
-_DIGITS: Final = str.maketrans("0123456789", "##########")
 
 UNKNOWN: Final = -1
 CONTINUED: Final = -2
@@ -66,41 +66,11 @@ class FileSummary:
     last: Stamp | None = None
 
 
-@dataclass(slots=True, kw_only=True)
-class RepeatedLine:
-    """A line without its time, and how often it came again after enough of its rule were kept."""
-
-    rule: int
-    pid: int | None
-    shape: str
-    enough: bool = False
-    again: int = 0
-    raw: bytes = b""
-    offset: int = 0
-    line: int = 0
-
-    def count_again(self, raw: bytes, offset: int, line: int) -> None:
-        """Count the line once more, and keep its last occurrence."""
-        self.again += 1
-        self.raw, self.offset, self.line = raw, offset, line
-
-
 _NOBODY: Final = (None, None, "", "")
 
 
 def _name_writer(head: Head) -> tuple[int | None, int | None, str, str]:
     return head.pid, head.rank, head.host, head.level
-
-
-def strip_time(raw: bytes) -> bytes:
-    """Return a plog record without its stamp of 27 characters and a blank; empty for anything else."""
-    at = raw.find(b"):2", 0, 64)
-    return raw[:at] + raw[at + 29 :] if at > 0 else b""
-
-
-def _make_shape(subject: str) -> str:
-    """Return a record without its numbers."""
-    return subject[:160].translate(_DIGITS)
 
 
 class LineReader:
@@ -136,7 +106,7 @@ class LineReader:
         """Remember a line without its time: once enough of its rule are kept, more of the same are only counted."""
         if repeated is None and len(self.repeated) < _SHAPES:
             repeated = self.repeated[key] = RepeatedLine(
-                rule=self._book.match_head(head), pid=head.pid, shape=_make_shape(head.subject)
+                rule=self._book.match_head(head), pid=head.pid, shape=make_shape(head.subject)
             )
         if repeated is not None:
             repeated.enough = self.summary.matched[repeated.rule] >= self._keep_up_to
@@ -214,7 +184,7 @@ class LineReader:
             self._count_shape(head.subject)
 
     def _count_shape(self, subject: str) -> None:
-        shape = _make_shape(subject)
+        shape = make_shape(subject)
         if shape in self.summary.shapes or len(self.summary.shapes) < _SHAPES:
             self.summary.shapes[shape] += 1
 
