@@ -227,8 +227,9 @@ def test_the_digest_is_of_stage_tool_subject_and_inputs_and_another_tool_runs_ag
     pick = Step("pick")
     monkeypatch.setattr(runner, "__version__", "1.2.3")
     inputs = {"given": 1, "device": "emulator"}
-    facts = {"stage": "pick", "tool": "1.2.3", "subject": digest_subject(ctx.run), "inputs": inputs}
-    assert go(ctx, pick).stages[0].digest == digest_of(facts)
+    run = go(ctx, pick)
+    facts = {"stage": "pick", "tool": "1.2.3", "subject": digest_subject(run), "inputs": inputs}
+    assert run.stages[0].digest == digest_of(facts)
     monkeypatch.setattr(runner, "__version__", "1.2.4")
     assert [each.reused for each in go(ctx, pick).stages] == [False]
 

@@ -118,11 +118,12 @@ def _reuse_or_run(ctx: Context, stage: Stage) -> StageResult:
 
 def _run_when_free(ctx: Context, stage: Stage) -> StageResult:
     """Run the stage; while another run has what it needs, wait for that one as long as the user allows."""
-    deadline, shown = time.monotonic() + ctx.wait, ""
+    deadline, shown = 0.0, ""
     while True:
         try:
             return stage.run(ctx)
         except BusyError as error:
+            deadline = deadline or time.monotonic() + ctx.wait
             left = deadline - time.monotonic()
             if left <= 0:
                 raise
