@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 import sys
 import xml.etree.ElementTree as ET
@@ -141,8 +142,10 @@ def test_serve_check_shows_the_fault_without_the_backport_and_not_with_it(made: 
 
 def test_a_killed_serve_check_leaves_nothing_behind_and_goes_on_where_it_was(made: Made) -> None:
     plan = made.run.parent / "kit" / "plan.toml"
+    shutil.rmtree(made.run)  # another kit is another run
     slow = plan.read_text().replace('"--crash-at", "4", ', '"--crash-at", "9", "--delay", "0.03", ')
     plan.write_text(slow.replace("concurrency = [1, 4]\nfails_at = 4", "concurrency = [1, 2, 9]"), encoding="utf-8")
+    execution.run_pipeline(made.request, lambda _: None, last="install")
     code = "from backproof.commands.hardware import serve_command\nserve_command()"
     ours = subprocess.Popen([sys.executable, "-c", code, "--run", str(made.run)], stderr=subprocess.PIPE, text=True)
     assert ours.stderr is not None

@@ -45,7 +45,8 @@ def test_the_verdict_comes_first_and_values_are_text(tmp_path: Path) -> None:
 
 def test_altered_evidence_is_marked(tmp_path: Path) -> None:
     folder = proved(tmp_path)
-    (tmp_path / "validate/0.json").write_text("else")
+    for file in (tmp_path / "validate/base").iterdir():
+        file.write_text("else")
     text = Reader(page(folder)).text
     assert text.count("missing or altered") >= 3
 
@@ -85,9 +86,9 @@ def test_drift_is_told_in_the_doctors_words(tmp_path: Path) -> None:
 def test_what_the_pull_request_was_asked_for_is_on_the_page(tmp_path: Path) -> None:
     folder = proved(tmp_path)
     finding = Finding(severity="warning", text="marked resolved and not in the head", where="pkg/rows.py:4")
-    facts = {"repo": "example/project", "pull": 7, "title": "x", "head": "a" * 40, "limits": ("no token: checks",)}
+    facts = {"repo": "example/project", "pull": 7, "title": "x", "head": "a" * 40, "limits": ("checks, which take a token",)}
     record = AuditRecord.model_validate({**facts, "findings": (finding,)})
     folder.stage("audit", evidence=(folder.record("audit", record),))
     text = Reader(page(folder)).text
     assert "marked resolved and not in the head pkg/rows.py:4" in text
-    assert "Not looked at: no token: checks" in text
+    assert "Not looked at: checks, which take a token" in text

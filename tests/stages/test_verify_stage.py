@@ -226,7 +226,7 @@ def test_a_check_is_run_under_its_first_model_that_must_pass_and_traced(made: Pr
     assert _request(ctx, "works.first") == {
         "device": "emulator",
         "session": "emulated",
-        "check": {"id": "works", "file": str(kit / "test_works.py"), "select": None},
+        "check": {"id": "works", "file": str(kit / "test_works.py"), "select": None, "only": []},
         "operators": {"file": str(kit / "operators.py"), "model": "the first one", "options": {}},
         "files": [
             str(site / each) for each in (CONV, "demo/ops/no-module.py", "demo/ops/other.py", NEW, "demo/ops/words.txt")
@@ -428,7 +428,7 @@ def test_what_the_stage_depends_on(tmp_path: Path) -> None:
             "modules": ["demo.more"],
             "reach": ["works"],
             "reach_select": None,
-            "service": {"launch": "script", "cwd": ".", "env": {}},
+            "service": {"launch": "script", "cwd": ".", "env": {}, "passes": []},
         },
     }
 

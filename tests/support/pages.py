@@ -15,7 +15,7 @@ span a code pre br table thead tbody tr th td details summary svg path rect circ
 figure figcaption"""
 
 
-ATTRIBUTE_NAMES = """lang charset name content http-equiv class id href scope tabindex role aria-label aria-labelledby
+ATTRIBUTE_NAMES = """data-arm lang charset name content http-equiv class id href scope tabindex role aria-label aria-labelledby
 aria-hidden viewbox x y x1 x2 y1 y2 cx cy r d width height text-anchor points colspan"""
 
 
