@@ -245,7 +245,7 @@ def test_a_device_with_hardware_counts_as_far_as_it_is_shown(
     story = proof.job.story()
     assert (story["outcome"], story["level"]) == verdict
     assert sentence in story["sentence"]
-    assert ("verified on device `accelerator`" in proof.read("comment.md")) == (verdict == ("pass", 3))
+    assert ("Verified on device `accelerator`" in proof.read("comment.md")) == (verdict == ("pass", 3))
     assert "An accelerator reports a fault late." in proof.read("comment.md")
     commands = {evidence["command"] for evidence in story["stages"][4]["evidence"]}
     assert ("read-the-stand-in" in commands) == (device.inventory is not None)

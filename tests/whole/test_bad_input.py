@@ -158,7 +158,7 @@ def test_a_target_that_prints_at_start_does_not_disturb_the_answer(case: Case, l
 def test_a_target_that_dies_at_start_is_an_error_and_left_as_it_was(case: Case, line: str) -> None:
     case.prepared.target.write("deadly.pth", line.encode() + b"\n")
     before = state(case.prepared.target)
-    told(case.run(), 4, "install: error")
+    told(case.run(), 4, "ERROR: no verdict", "install: ")
     assert state(case.prepared.target) == before
 
 
