@@ -86,7 +86,13 @@ def test_drift_is_told_in_the_doctors_words(tmp_path: Path) -> None:
 def test_what_the_pull_request_was_asked_for_is_on_the_page(tmp_path: Path) -> None:
     folder = proved(tmp_path)
     finding = Finding(severity="warning", text="marked resolved and not in the head", where="pkg/rows.py:4")
-    facts = {"repo": "example/project", "pull": 7, "title": "x", "head": "a" * 40, "limits": ("checks, which take a token",)}
+    facts = {
+        "repo": "example/project",
+        "pull": 7,
+        "title": "x",
+        "head": "a" * 40,
+        "limits": ("checks, which take a token",),
+    }
     record = AuditRecord.model_validate({**facts, "findings": (finding,)})
     folder.stage("audit", evidence=(folder.record("audit", record),))
     text = Reader(page(folder)).text
