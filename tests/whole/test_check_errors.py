@@ -180,6 +180,13 @@ REMOVALS = {
     "the package": "shutil.rmtree(os.path.dirname(os.path.dirname(conv.__file__)))",
 }
 
+ON_ARM = {
+    "base": "conv.answer() == 41",
+    # The first run with the fix-up counts lines, in the stage verify.
+    "fixed": "hasattr(conv, 'LIMIT') and (os.path.exists({seen!r}) or open({seen!r}, 'w').close())",
+}
+"""Nothing tells a check which arm it runs on but the code."""
+
 
 @pytest.mark.parametrize(
     ("what", "arm"), [("the interpreter", "base"), ("the environment", "fixed"), ("the package", "fixed")]
@@ -188,7 +195,7 @@ def test_a_target_that_is_removed_during_the_run_is_no_fail(tmp_path: Path, what
     job = make_job(tmp_path / "job")
     (job.kit / "checks" / "test_answers.py").write_text(
         "import os, shutil, sys\n\n\ndef test_answers():\n    from demo.ops import conv\n\n"
-        f"    if os.getcwd().endswith('validate/{arm}'):\n        {REMOVALS[what]}\n"
+        f"    if {ON_ARM[arm].format(seen=str(tmp_path / 'seen'))}:\n        {REMOVALS[what]}\n"
         "    from demo.ops import other\n\n    assert conv.answer() == 42\n",
         encoding="utf-8",
     )
