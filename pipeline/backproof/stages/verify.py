@@ -20,6 +20,7 @@ from backproof.verdict.arm_tests import describe_end
 from backproof.verdict.claims.complete import judge_complete
 from backproof.verdict.claims.loaded import Wanted, judge_loaded
 from backproof.verdict.claims.reached import Subject, compute_reach, judge_reached
+from backproof.verdict.endings import classify_ending
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -144,7 +145,10 @@ def _claim_reached(ctx: Context, the_patch: Patch, record: InstallRecord, *, may
             return _claim_error(ctx, error.what, error.why, tuple(evidence))
         evidence.append(made)
         if strange := _not_usable(result, record):
-            return _claim_error(ctx, f"check {name}: {strange}", "so it says nothing about the lines", tuple(evidence))
+            # A check that is red may be what refutes the fix: validate tells, so this stage must not keep it from running.
+            outcome = Outcome.INCONCLUSIVE if _is_red(result) else Outcome.ERROR
+            why = "so it says nothing about the lines"
+            return _claim_error(ctx, f"check {name}: {strange}", why, tuple(evidence), outcome)
         results.append(result)
     if foreign := _list_foreign(record, results):
         return Claim(
@@ -217,10 +221,17 @@ def _not_usable(result: CheckResult, record: InstallRecord) -> str:
     return f"other code was loaded: {', '.join(wrong)}" if wrong else ""
 
 
-def _claim_error(ctx: Context, what: str, why: str, evidence: tuple[Evidence, ...]) -> Claim:
+def _is_red(result: CheckResult) -> bool:
+    endings = {classify_ending(test) for test in result.tests}
+    return result.error is None and "error" not in endings and bool(endings & {"failed", "fault"})
+
+
+def _claim_error(
+    ctx: Context, what: str, why: str, evidence: tuple[Evidence, ...], outcome: Outcome = Outcome.ERROR
+) -> Claim:
     sentence, path = f"{what}: {why}", f"{NAME}/reached.error.txt"
     made = ctx.ledger.write_evidence(path, f"{sentence}\n", claim=what, command=_verify_command(ctx))
-    return Claim(name="reached", sentence=sentence, outcome=Outcome.ERROR, evidence=(*evidence, made))
+    return Claim(name="reached", sentence=sentence, outcome=outcome, evidence=(*evidence, made))
 
 
 def _judge_reach(
