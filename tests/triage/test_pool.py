@@ -6,9 +6,10 @@ import json
 import subprocess
 import sys
 
-# A process of its own, since ours has threads, and with threads around nothing is forked.
+# A process of its own, since ours has threads, and with threads around nothing is forked; a ticker is one that may be there.
 _COMMAND = """
 import json, os, signal, sys
+from backproof.core.ticker import tick
 from backproof.triage import pool
 
 def told(signum, frame):
@@ -20,7 +21,8 @@ def ending(part):
 
 signal.signal(signal.SIGTERM, told)
 pool._scan_one, pool._count_cpus = ending, lambda: 2
-found = pool._scan_in_processes([1, 2, 3, 4])
+with tick(0.001, lambda: None):
+    found = pool._scan_in_processes([1, 2, 3, 4])
 print(json.dumps([os.getpid(), found]))
 """
 

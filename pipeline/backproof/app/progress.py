@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import sys
 import time
-from contextlib import contextmanager, suppress
-from threading import Event, Lock, Thread
+from contextlib import contextmanager
+from threading import Lock
 from typing import TYPE_CHECKING, Final
 
 from backproof.core.plain_text import escape_line
+from backproof.core.ticker import tick
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -112,22 +113,13 @@ def expect(seconds: float | None) -> None:
 def shown_progress() -> Iterator[None]:
     """Show the progress of the command that runs inside."""
     global _progress  # noqa: PLW0603 - a process runs one command, in one terminal
-    stop, _progress = Event(), Progress(_write_line, live=sys.stderr.isatty())
-    ticker = Thread(target=_tick, args=(_progress, stop), daemon=True)
-    ticker.start()
+    _progress = Progress(_write_line, live=sys.stderr.isatty())
     try:
-        yield
+        with tick(_BLINK, _progress.break_silence):
+            yield
     finally:
-        stop.set()
-        ticker.join()
         _progress.pause()
         _progress = None
-
-
-def _tick(progress: Progress, stop: Event) -> None:
-    with suppress(OSError):  # nobody reads stderr any more: whoever prints next says so
-        while not stop.wait(_BLINK):
-            progress.break_silence()
 
 
 def _write_line(text: str) -> None:

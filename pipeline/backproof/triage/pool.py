@@ -5,10 +5,10 @@ from __future__ import annotations
 import gc
 import os
 import signal
-import threading
 import time
 from typing import TYPE_CHECKING, Final
 
+from backproof.core import ticker
 from backproof.triage import rules, scan
 from backproof.triage.collect import FileSummary
 
@@ -54,8 +54,7 @@ def _scan_in_processes(parts: Sequence[FileRange]) -> list[RangeOutcome]:
         return [_scan_one(part) for part in parts]
     rules.load_shipped_rules()  # before the fork: the children share the compiled rules
     # A fork copies only this thread: with others around, their locks would be held for ever.
-    alone = threading.active_count() == 1 and "fork" in multiprocessing.get_all_start_methods()
-    context = multiprocessing.get_context("fork" if alone else "spawn")
+    context = multiprocessing.get_context("fork" if ticker.can_fork() else "spawn")
     with context.Pool(count, initializer=_prepare_child) as pool:
         return pool.map(_scan_one, parts, chunksize=1)
 
