@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import os
+import random
 import threading
 import time
 from pathlib import Path
@@ -121,6 +122,22 @@ def test_binary_files_are_left_out(tmp_path: Path) -> None:
     result = triage([tmp_path])
     assert result.files == 1
     assert any("core" in note and "expect.json" in note for note in result.notes)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_bytes_that_are_no_text_are_no_healthy_log(tmp_path: Path, seed: int) -> None:
+    (tmp_path / "server.log").write_bytes(random.Random(seed).randbytes(70_000))  # noqa: S311 - the same bytes each time
+    result = triage([tmp_path / "server.log"])
+    assert result.outcome == "unread"
+    assert result.files == 0
+    assert any("server.log" in note for note in result.notes)
+
+
+@pytest.mark.parametrize("text", ["\x1b[32mINFO\x1b[0m 中文日志 ok\r\n", "progress 1%\b\b2%\t\a\n", "é 設定\x0c\n"])
+@pytest.mark.parametrize("encoding", ["utf-8", "gb18030"])
+def test_what_terminals_print_is_text(tmp_path: Path, text: str, encoding: str) -> None:
+    (tmp_path / "server.log").write_bytes((text * 100).encode(encoding))
+    assert triage([tmp_path / "server.log"]).files == 1
 
 
 def test_large_files_answer_as_small_ones_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

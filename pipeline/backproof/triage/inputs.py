@@ -17,6 +17,8 @@ NOT_LOGS: Final = re.compile(
 )
 SNIFFED: Final = 1024
 """Bytes by which the form of a file is told, whatever its name says."""
+# What terminals are steered with is text: bell, backspace, tabs, line and page ends, escape.
+_CONTROLS: Final = bytes(set(range(1, 32)) - set(b"\a\b\t\n\v\f\r\x1b")) + b"\x7f"
 _MAGIC: Final = {
     b"\x1f\x8b": "gz",
     b"BZh": "bz2",
@@ -61,8 +63,11 @@ def join_label(top: str, name: str) -> str:
 
 
 def is_binary(start: bytes) -> bool:
-    """Tell a binary file by its zeros; a few of them are a log that was being written when the power went."""
-    return start.count(0) > len(start) // 10
+    """Tell a binary file by its zeros, or by bytes that no text has, in any of its encodings.
+
+    A few zeros are a log that was being written when the power went. In random bytes one of ten is such a control character.
+    """
+    return start.count(0) > len(start) // 10 or len(start) - len(start.translate(None, _CONTROLS)) > len(start) // 20
 
 
 def find_form(start: bytes) -> str:
