@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 PAD_SLOT_ID = -1
 # What UPDATE passes as its padding slot: no index is equal to it.
-_NO_PADDING = -(1 << 63)
+NO_PADDING = -(1 << 63)
 
 MODELS = {
     "raw": "a negative null block switches the filter off and every index is used as it is, without a bounds check",
@@ -221,7 +221,7 @@ def causal_conv1d_update(
     if call.model == "source":
         named = {"query_start_loc": query_start_loc, "cache_indices": conv_state_indices, "y": y}
         tensors = {"x": x, "weight": weight, "conv_states": conv_state, "num_accepted_tokens": num_accepted_tokens}
-        _run_source(call, {**tensors, **named}, activation, _NO_PADDING, _UPDATE)
+        _run_source(call, {**tensors, **named}, activation, NO_PADDING, _UPDATE)
     else:
         _decode(call, y, x, conv_state, weight, activation, conv_state_indices, null_block_id)
     if y is out:
@@ -247,7 +247,7 @@ def _decode(
     call: Call, y: Any, x: Any, state: Any, weight: Any, activation: str | None, indices: Any, null: int | None
 ) -> None:
     for row, index in enumerate(call.integers(indices)):
-        if _filtered(call, index, slots=state.shape[0], pad=_NO_PADDING, null=null):
+        if _filtered(call, index, slots=state.shape[0], pad=NO_PADDING, null=null):
             continue
         made = _one_request(call, range(row, row + 1), row, index, x, weight, state, activation, fresh=False)
         y[row] = made[0]

@@ -15,26 +15,9 @@ import torch
 from backproof_target import poison
 from backproof_target.operator_build import Build
 from backproof_target.operator_process import KINDS
-from backproof_target.operator_source import Launched, SourceOperator, launch_source
+from backproof_target.operator_source import Launched, launch_source
+from operators import NO_PADDING, SOURCE  # type: ignore[import-not-found] # of the kit, whose operator this is
 
-CONV = SourceOperator(
-    kernel="op_kernel/causal_conv1d.cpp",
-    tiling="op_host/causal_conv1d_tiling.cpp",
-    entry="causal_conv1d<{0}, {1}, {2}>",
-    inputs=(
-        "x",
-        "weight",
-        "bias",
-        "conv_states",
-        "query_start_loc",
-        "cache_indices",
-        "initial_state_mode",
-        "num_accepted_tokens",
-    ),
-    outputs=("y",),
-    written=("conv_states",),
-)
-NO_PADDING = -(1 << 63)
 DTYPES = (torch.bfloat16, torch.float16)
 
 
@@ -65,7 +48,7 @@ class Case:
             "num_accepted_tokens": self.accepted,
             "y": y,
         }
-        return launch_source(build, CONV, given, [int(self.silu), NO_PADDING, 1, 0]), y
+        return launch_source(build, SOURCE, given, [int(self.silu), NO_PADDING, 1, 0]), y
 
     def expect(self) -> tuple[Any, Any]:
         """Return output and state as the operator's public description has them, computed in float32."""

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 _LONG = 30  # characters without blanks
 ROOT = Path(__file__).resolve().parents[2]
+KIT = ROOT / "patches" / "19353"
 WHERE = {
     "flashserve": "fla/ops/ascendc/gdn/gdn_preprocess/causal_conv1d of https://github.com/flashserve/flash-linear-attention-npu",
     "vllm-ascend": "csrc/moe/causal_conv1d of https://github.com/vllm-project/vllm-ascend",
@@ -59,11 +60,12 @@ def run(sources: list[str]) -> int:
     if found := find_copied_lines(list(named.values())):
         print("\n".join(f"a line of an operator's source: {line}" for line in found))
         return 1
-    plan = load_plan(ROOT / "patches" / "19353", DEVICES)
+    plan = load_plan(KIT, DEVICES)
     assert plan.target is not None
     python = make_environment(plan, plan.target, print)
     cache = user_cache_path("backproof") / "operators"
-    env = {**os.environ, "PYTHONPATH": str(ROOT / "pipeline" / "backproof" / "target")}
+    places = (ROOT / "pipeline" / "backproof" / "target", KIT)
+    env = {**os.environ, "PYTHONPATH": os.pathsep.join(map(str, places))}
     command = [str(python), str(Path(__file__).with_name("conv_sources.py")), str(cache), *sources]
     return subprocess.run(command, env=env, check=False).returncode
 

@@ -185,8 +185,15 @@ def graphs() -> dict[Any, Any]:
     return {}
 
 
+def call_wrapper(buffers: Buffers, *, run_mode: int, **more: Any) -> Any:
+    """Call the wrapper as the release does: 0 is prefill, 1 is decode."""
+    return wrapper.causal_conv1d(
+        buffers.x, buffers.weight, buffers.state, buffers.starts, buffers.indices, run_mode=run_mode, **more
+    )
+
+
 def decode(buffers: Buffers) -> Any:
-    return wrapper.causal_conv1d(buffers.x, buffers.weight, buffers.state, buffers.starts, buffers.indices, run_mode=1)
+    return call_wrapper(buffers, run_mode=1)
 
 
 def run_step(
@@ -289,14 +296,8 @@ def check_tokens(device: Any, layout: Layout, lengths: list[int], seed: int) -> 
     contents = tokens_contents(layout, lengths, seed)
     weight = layout.weight(torch.bfloat16)
     buffers = on_device(device, contents, layout, weight)
-    result = wrapper.causal_conv1d(
-        buffers.x,
-        buffers.weight,
-        buffers.state,
-        buffers.starts,
-        buffers.indices,
-        run_mode=1,
-        num_accepted_tokens=device.put(torch.ones(len(lengths), dtype=torch.int32)),
+    result = call_wrapper(
+        buffers, run_mode=1, num_accepted_tokens=device.put(torch.ones(len(lengths), dtype=torch.int32))
     )
     device.synchronize()
     device.observe(live=len(contents.active), tokens=sum(lengths))
@@ -365,15 +366,7 @@ def test_null_row(device: Any, monkeypatch: pytest.MonkeyPatch, run_mode: int) -
     contents = step_contents(4, 1, torch.bfloat16, layout)
     buffers = on_device(device, contents, layout, layout.weight(torch.bfloat16))
     initial = device.put(torch.ones(4, dtype=torch.bool))
-    wrapper.causal_conv1d(
-        buffers.x,
-        buffers.weight,
-        buffers.state,
-        buffers.starts,
-        buffers.indices,
-        run_mode=run_mode,
-        initial_state_mode=initial,
-    )
+    call_wrapper(buffers, run_mode=run_mode, initial_state_mode=initial)
     device.observe(null_block_id=seen["null"], inner_null_row=seen["row"])
     assert seen["row"] != "n/a", f"null block {seen['null']} is none of the {seen['rows']} rows of the state"
     assert seen["row"] == "zero", f"the null row holds {seen['row']} when the operator is entered"
@@ -407,15 +400,7 @@ def check_prefill(device: Any, layout: Layout, slots: list[int]) -> None:
     contents = prefill_contents(layout, slots, lengths)
     weight = layout.weight(torch.bfloat16)
     buffers = on_device(device, contents, layout, weight)
-    result = wrapper.causal_conv1d(
-        buffers.x,
-        buffers.weight,
-        buffers.state,
-        buffers.starts,
-        buffers.indices,
-        run_mode=0,
-        initial_state_mode=device.put(torch.tensor(initial)),
-    )
+    result = call_wrapper(buffers, run_mode=0, initial_state_mode=device.put(torch.tensor(initial)))
     device.synchronize()
     fresh = frozenset(row for row in range(4) if not initial[row])
     output, backing = expected(contents, layout, weight, fresh=fresh)
