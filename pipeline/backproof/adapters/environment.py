@@ -10,6 +10,7 @@ from backproof.core.redaction import names_secret
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from pathlib import Path
 
 PASSED = (
     "PATH",
@@ -47,6 +48,11 @@ def select_environment(names: Sequence[str]) -> dict[str, str]:
         for name, value in os.environ.items()
         if name in names or (not names_secret(name) and any(fnmatchcase(name, pattern) for pattern in names))
     }
+
+
+def put_first_on_path(folder: Path) -> str:
+    """Return PATH with a folder of programs before all others."""
+    return f"{folder}{os.pathsep}{os.environ.get('PATH', os.defpath)}"
 
 
 def build_environment(extra: Mapping[str, str | None] | None = None) -> dict[str, str]:

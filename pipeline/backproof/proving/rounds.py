@@ -7,6 +7,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
+from backproof.adapters.environment import put_first_on_path, select_environment
 from backproof.core.model import Arm
 from backproof.core.plural import format_count
 from backproof.devices.check_result import TestResult
@@ -143,9 +144,8 @@ def _build_base(bench: Bench) -> dict[str, str]:
     """Return the environment of the tests: nothing of ours but where programs are. No token of ours reaches the target."""
     home = bench.work / "home"
     home.mkdir(parents=True, exist_ok=True)
-    programs = f"{bench.environment.python.parent}{os.pathsep}{os.environ.get('PATH', os.defpath)}"
-    passed = {name: os.environ[name] for name in ("TMPDIR", "TZ", "USER") if name in os.environ}
-    return {**passed, "PATH": programs, "HOME": str(home), "LANG": "C.UTF-8"}
+    programs = put_first_on_path(bench.environment.python.parent)
+    return {**select_environment(("TMPDIR", "TZ", "USER")), "PATH": programs, "HOME": str(home), "LANG": "C.UTF-8"}
 
 
 def _add_log(run: ArmRun, log: TestLog, job: TestJob) -> None:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from backproof.adapters import proc
+from backproof.adapters.environment import put_first_on_path
 from backproof.core.errors import HostError, PlanError
 
 if TYPE_CHECKING:
@@ -48,7 +49,7 @@ class Build:
         """The allowlisted environment of every step. A build that asks git for a version gets the release's."""
         passed = {name: value for name, value in os.environ.items() if _PASSED.fullmatch(name)}
         version = {"SETUPTOOLS_SCM_PRETEND_VERSION": self.release.version}
-        programs = {"PATH": f"{self.python.parent}{os.pathsep}{os.environ.get('PATH', os.defpath)}"}
+        programs = {"PATH": put_first_on_path(self.python.parent)}
         return {
             **passed,
             **programs,

@@ -15,6 +15,7 @@ from backproof.core.time_budget import TimeBudget
 from backproof.devices.check_run import CheckEnvironment
 from backproof.install import arms, editable
 from backproof.install.patch import read_patch
+from backproof.mutation.changed_lines import split_lines
 from backproof.mutation.mutants import make_mutants
 from backproof.mutation.operators import VERSION
 from backproof.mutation.trial import Proof, Trial, try_mutants
@@ -163,7 +164,7 @@ def _keep_result(ctx: Context, the_patch: Patch, mutants: Sequence[Mutant], reco
 def _write_patches(the_patch: Patch, mutants: Sequence[Mutant]) -> Iterator[str]:
     fixed = {file.path: (file.content[Arm.FIXED] or b"").decode("utf-8", "replace") for file in the_patch.files}
     for mutant in mutants:
-        old, new = fixed[mutant.path].splitlines(keepends=True), mutant.source.decode().splitlines(keepends=True)
+        old, new = split_lines(fixed[mutant.path]), split_lines(mutant.source.decode())
         yield f"# {mutant.id} {mutant.operator}\n"
         yield from difflib.unified_diff(old, new, f"a/{mutant.path}", f"b/{mutant.path}")
 
