@@ -49,6 +49,11 @@ def test_a_run_ends_with_what_counts_on_one_screen(job: PlainJob) -> None:
     assert comment == (job.run_folder / "comment.md").read_text()
 
 
+def test_the_path_of_the_run_is_whole_however_narrow_the_output_is(job: PlainJob) -> None:
+    done = job.backproof(*job.arguments(), COLUMNS="30")
+    assert f"{job.run_folder}:" in done.stdout.splitlines()
+
+
 @pytest.mark.parametrize("language", LANGUAGES)
 @pytest.mark.parametrize("make", [full, on_device, *ALL])
 def test_every_kind_of_run_fits_the_screen(tmp_path: Path, make: Any, language: Language) -> None:

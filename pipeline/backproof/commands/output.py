@@ -100,7 +100,11 @@ def _print_screen(run: Run, folder: Path, language: Language) -> None:
     plan = load_plan(Path(run.settings.kit), DEVICES)
     text = escape_text(render_screen(replace(loaded, folder=str(folder)), plan, language=language))
     console = open_console()
-    lines = list(Text(text).wrap(console, console.width))
+    # A path stays whole, however long: in two pieces it cannot be copied, nor found by a script.
+    lines: list[Text] = []
+    for line in text.splitlines():
+        whole = line.startswith(escape_text(str(folder)))
+        lines += [Text(line)] if whole else Text(line).wrap(console, console.width)
     if console.is_terminal and len(lines) >= console.height:
         lines = [*lines[: console.height - 4], Text("…"), *lines[-2:]]
     console.print(Text("\n").join(lines), soft_wrap=True)
