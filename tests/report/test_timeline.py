@@ -27,7 +27,14 @@ def result(*points: tuple[int, str, str], **changes: Any) -> TriageResult:
     """A result that is empty but for its timeline."""
     facts: dict[str, Any] = dict.fromkeys(TriageResult.model_fields, ())
     facts |= dict.fromkeys(("first_fault", "code", "device", "rank", "kernel", "server", "earliest_error"), None)
-    facts |= {"schema_version": 2, "outcome": "first-fault", "verdict": "rank 2 failed", "confidence": "high"}
+    facts |= {
+        "subject": "",
+        "peer": "",
+        "schema_version": 2,
+        "outcome": "first-fault",
+        "verdict": "rank 2 failed",
+        "confidence": "high",
+    }
     facts |= {"advice": "look", "lists_complete": True, "counts": {}, "files": 1, "bytes": 9}
     drawn = [
         Point(us=us, lane=lane, role=role, where=f"{lane}.log:{index}")
