@@ -55,6 +55,8 @@ def test_the_projects_own_configuration_counts(shop: Repository, tmp_path: Path)
     record = land(shop, tmp_path, {"src/shop/price.py": FIXED_PRICE, "tests/test_price.py": marked})
     assert record.outcome == "error"
     assert "'unheard' not found in `markers`" in record.reason
+    assert record.next_step.startswith("look at the environment: recipe.toml here is what it was made from")
+    assert record.unreached == ()
 
 
 def test_a_tautology_proves_nothing(shop: Repository, tmp_path: Path) -> None:

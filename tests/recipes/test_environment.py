@@ -76,3 +76,36 @@ def test_a_step_that_fails_is_named_with_its_last_lines(upstream: Repository, tm
     assert "no such library" in caught.value.why
     assert "targets/shop.toml" in caught.value.next_step
     assert len(prune_environments(days=1)) == 1
+
+
+ASKS = (
+    '[["{python}", "-c", "import os; print(os.environ.get(\'UV_EXCLUDE_NEWER\'))"]]\npackages = "of the branch\'s time"'
+)
+REFUSES = '[["{python}", "-c", "import os; raise SystemExit(\'UV_EXCLUDE_NEWER\' in os.environ)"]]\npackages = "of the branch\'s time"'
+
+
+def test_packages_of_the_branchs_time_are_from_before_the_month_after_its_commit(
+    upstream: Repository, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("UV_EXCLUDE_NEWER", raising=False)
+    made = prepare_environment(release(upstream, tmp_path, install="false", steps=ASKS), lambda _: None)
+    assert (made.folder / "step-1.log").read_text().strip() == "2026-02-01"
+    assert made.origin == "[tool.backproof] of main, with packages from before 2026-02-01"
+
+
+def test_where_they_cannot_be_had_the_newest_are_taken_and_said(
+    upstream: Repository, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("UV_EXCLUDE_NEWER", raising=False)
+    said: list[str] = []
+    made = prepare_environment(release(upstream, tmp_path, install="false", steps=REFUSES), said.append)
+    assert made.origin == "[tool.backproof] of main"
+    assert any("once more with the newest" in line for line in said)
+    assert prepare_environment(release(upstream, tmp_path, install="false", steps=REFUSES), said.append) == made
+
+
+def test_a_policy_of_the_users_own_wins(upstream: Repository, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("UV_EXCLUDE_NEWER", "2020-02-02")
+    made = prepare_environment(release(upstream, tmp_path, install="false", steps=ASKS), lambda _: None)
+    assert (made.folder / "step-1.log").read_text().strip() == "2020-02-02"
+    assert made.origin == "[tool.backproof] of main"

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import tomllib
+from datetime import datetime
 from typing import TYPE_CHECKING
 
 import pytest
 from backproof.adapters.git import Source, Store
 from backproof.core.errors import PlanError
 from backproof.recipes.build import choose_interpreter
-from backproof.recipes.find import find_recipe
+from backproof.recipes.find import find_recipe, format_recipe, parse_recipe
 from backproof.recipes.infer import infer_recipe
 from backproof.recipes.release import Release, read_release
 
@@ -61,6 +63,8 @@ def test_the_first_that_says_anything_wins(
     assert found.origin.startswith(f"inferred from {origin}")
     assert {name: getattr(found.recipe, name) for name in facts} == facts
     assert "pytest" in found.recipe.requirements
+    assert found.recipe.packages == "of the branch's time"
+    assert parse_recipe(tomllib.loads(format_recipe(found.recipe)), "recipe.toml") == found.recipe
 
 
 def test_the_branchs_own_recipe_wins_over_one_beside_the_kits(
@@ -102,3 +106,20 @@ def test_the_version_is_that_of_the_nearest_tag(upstream: Repository, tmp_path: 
     upstream.commit("first", {"a.py": ""})
     upstream.git("tag", "v1.2.3")
     assert read(upstream, tmp_path, {"a.py": "x = 1\n"}).version == "1.2.3"
+
+
+@pytest.mark.parametrize(("date", "until"), [("2021-11-30", "2021-12-01"), ("2021-12-31", "2022-01-01")])
+def test_the_packages_of_its_time_are_those_of_its_month(
+    upstream: Repository, tmp_path: Path, date: str, until: str
+) -> None:
+    tree = upstream.git("rev-parse", f"{upstream.commit('a release', {'a.py': ''})}^{{tree}}")
+    committer = f"committer A <a@example.org> {date_seconds(date)} +0000"
+    text = f"tree {tree}\nauthor A <a@example.org> 1 +0000\n{committer}\n\na release\n"
+    sha = upstream.git("hash-object", "-t", "commit", "-w", "--stdin", stdin=text)
+    upstream.git("update-ref", "refs/heads/old", sha)
+    source = Source.open(str(upstream.folder))
+    assert read_release(Store.create(tmp_path / "store", source), source, "old", sha).until == until
+
+
+def date_seconds(date: str) -> int:
+    return int(datetime.fromisoformat(f"{date}T12:00:00+00:00").timestamp())

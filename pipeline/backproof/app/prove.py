@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 from backproof.adapters.git import Source, Store
 from backproof.core.errors import PlanError
 from backproof.proving.lanes import Lanes
-from backproof.proving.prove import Proving, prove_subject
+from backproof.proving.prove import RECIPE, Proving, prove_subject
 from backproof.proving.resolve import find_original, read_pull_number, resolve_commits
 from backproof.proving.subject import pick_commits, read_landed
 from backproof.recipes.cache import prepare_environment
+from backproof.recipes.find import format_recipe
 from backproof.recipes.release import read_release
 from backproof.report.proofs import render_proof
 from backproof.rundir.ledger import Ledger
@@ -56,6 +57,7 @@ def prove_backport(request: ProveRequest, say: Say) -> ProofRecord:
         base = _find_base(store, source, request, commits)
         release = read_release(store, source, request.branch, base)
         environment = prepare_environment(release, say)
+        ledger.write_text(RECIPE, format_recipe(environment.recipe))
         lanes = Lanes(recipe=environment.recipe)
         proving = Proving(
             what=" ".join(request.what),

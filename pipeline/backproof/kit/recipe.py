@@ -27,6 +27,9 @@ class Recipe(Record):
     python: str = Field(default="", description='for example "3.11"; by default one that `requires-python` takes')
     words: dict[str, Lookup] = {}
     requirements: tuple[str, ...] = Field(default=(), description="what to install, as pip names it")
+    packages: Literal["newest", "of the branch's time"] = Field(
+        default="newest", description="a release line that nobody keeps up with its libraries needs those of its time"
+    )
     files: tuple[KitPath, ...] = Field(default=(), description="requirements files of the branch")
     extras: tuple[str, ...] = ()
     groups: tuple[str, ...] = Field(default=(), description="dependency groups of pyproject.toml")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import time
 from dataclasses import dataclass
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
     from backproof.rundir.ledger import Ledger
 
 FILE = "proof.json"
+RECIPE: Final = "recipe.toml"
+_MISSING: Final = re.compile(r"No module named '([\w.]+)'")
 _BUDGET: Final = 60.0
 """Seconds of one run of the release's own tests: what ran by then counts."""
 
@@ -62,7 +65,7 @@ def prove_subject(proving: Proving) -> ProofRecord:
     elif proving.subject.code:
         facts |= _run_arms(proving, () if reason else files)
     facts["seconds"] = round(time.monotonic() - begun, 1)
-    record = ProofRecord.model_validate(facts | {"next_step": _find_next_step(facts)})
+    record = ProofRecord.model_validate(facts | {"next_step": _find_next_step(facts, proving.environment)})
     proving.ledger.write_record(FILE, record)
     return record
 
@@ -140,7 +143,8 @@ def _run_trees(proving: Proving, trees: Mapping[Arm, ArmTree], files: tuple[str,
         facts |= _run_release_tests(proving, trees, functions, all_runs)
     if all_runs:
         facts["arms"] = tuple(_describe_arm(proving, arm, tree, all_runs) for arm, tree in trees.items())
-        facts["unreached"] = list_unreached(trees[Arm.FIXED], all_runs)
+        ran = any(run.tests for runs in all_runs for run in runs.runs[Arm.FIXED])
+        facts["unreached"] = list_unreached(trees[Arm.FIXED], all_runs) if ran else ()
     return facts | {"functions": functions, "evidence": _collect_evidence(proving)}
 
 
@@ -196,11 +200,21 @@ def _collect_evidence(proving: Proving) -> tuple[Evidence, ...]:
     )
 
 
-def _find_next_step(facts: Mapping[str, Any]) -> str:
+def _find_next_step(facts: Mapping[str, Any], environment: Environment) -> str:
     if facts["outcome"] == "proved":
         return ""
     if facts["outcome"] == "fail":
         return "look at the tests that got worse: the backport changes what they hold"
+    if facts["outcome"] == "error":
+        return _advise_environment(facts["reason"], environment)
     calls = ", ".join(facts.get("functions", ())[:3])
     test = f"write a test that calls {calls}, red without the fix; or " if calls else ""
     return f"{test}a kit can say what these tests do not: `backproof new` writes one (docs/prove.md)"
+
+
+def _advise_environment(reason: str, environment: Environment) -> str:
+    """Say what to change where no test of the fix could say anything: the environment is the likely cause."""
+    missing = _MISSING.search(reason)
+    line = f"add the package that has {missing[1]} to its requirements" if missing else "correct it"
+    name = f"targets/{environment.recipe.project}.toml"
+    return f"look at the environment: {RECIPE} here is what it was made from; copy it to {name}, {line}, and run again"

@@ -76,6 +76,7 @@ def run_rounds(bench: Bench, name: str = "", *, trace_all: bool = False) -> dict
                 break
             traced = None if trace_all else _list_changed(runs) if number and len(runs) > 1 else ()
             for arm, earlier in runs.items():
+                bench.say(f"    {arm}, run {number + 1}")
                 run = run_arm(collected[arm], arm, f"{name}{arm}-{number + 1}", traced, attempts=attempts)
                 earlier.append(run)
                 bench.say(f"    {arm}, run {number + 1}: {_describe(run)}")

@@ -26,6 +26,7 @@ _PASSED: Final = re.compile(
 )
 """The variables of ours that a build gets: where programs, indexes and certificates are."""
 _HOUR: Final = 3600
+_UNTIL: Final = "UV_EXCLUDE_NEWER"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -38,6 +39,8 @@ class Build:
     folder: Path
     tree: Path
     words: Mapping[str, str]
+    until: str
+    """The day before which the index had the packages; empty for the newest."""
     say: Callable[[str], None]
 
     @property
@@ -50,10 +53,12 @@ class Build:
         passed = {name: value for name, value in os.environ.items() if _PASSED.fullmatch(name)}
         version = {"SETUPTOOLS_SCM_PRETEND_VERSION": self.release.version}
         programs = {"PATH": put_first_on_path(self.python.parent)}
+        # https://docs.astral.sh/uv/reference/settings/#exclude-newer
         return {
             **passed,
             **programs,
             **version,
+            **({_UNTIL: self.until} if self.until else {}),
             **{name: self.fill(text) for name, text in self.recipe.build_env.items()},
         }
 
@@ -115,6 +120,12 @@ def _explain_failure(build: Build, argv: Sequence[str], done: proc.Completed) ->
         why=f"it ended with code {done.code}: {output}",
         next_step=f"add what is missing to targets/{build.recipe.project}.toml (docs/prove.md), and run again",
     )
+
+
+def choose_until(recipe: Recipe, release: Release) -> str:
+    """Return the day before which the index must have had the packages; empty where that is the user's own affair."""
+    newest = recipe.packages == "newest" or _UNTIL in os.environ or find_uv() is None
+    return "" if newest else release.until
 
 
 def choose_interpreter(recipe: Recipe, release: Release) -> str:

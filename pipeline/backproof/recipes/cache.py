@@ -6,15 +6,15 @@ import csv
 import json
 import re
 import shutil
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from filelock import FileLock
 from packaging.utils import canonicalize_name
 from platformdirs import user_cache_path
 
-from backproof.core.errors import PlanError
-from backproof.recipes.build import Build, build_environment, choose_interpreter
+from backproof.core.errors import HostError, PlanError
+from backproof.recipes.build import Build, build_environment, choose_interpreter, choose_until
 from backproof.recipes.find import find_recipe
 from backproof.recipes.infer import infer_recipe
 from backproof.rundir.ledger import digest_of, write_atomic
@@ -59,25 +59,32 @@ def prepare_environment(release: Release, say: Callable[[str], None]) -> Environ
     found = find_recipe(release) or infer_recipe(release)
     interpreter = choose_interpreter(found.recipe, release)
     words = _find_words(found.recipe, release)
-    facts = {"recipe": found.recipe.model_dump(mode="json"), "python": interpreter, "words": words}
+    until = choose_until(found.recipe, release)
+    recipe = found.recipe.model_dump(mode="json", exclude={"packages"})
+    facts = {"recipe": recipe, "python": interpreter, "words": words, **({"until": until} if until else {})}
     key = digest_of({**facts, "manifests": release.manifests})[:16]
     folder = environments_folder() / f"{release.project}-{key}"
     environment = Environment(key=key, folder=folder, recipe=found.recipe, origin=found.origin, words=words)
+    complete = folder / COMPLETE
     folder.mkdir(parents=True, exist_ok=True)
     with FileLock(f"{folder}.lock"):
-        if not (folder / COMPLETE).exists():
+        if not complete.exists():
             say(f"environment: making it, recipe {found.origin}")
-            _make_environment(environment, release, interpreter, say)
-            write_atomic(folder / COMPLETE, json.dumps({**facts, "origin": found.origin}, indent=2).encode())
-    (folder / COMPLETE).touch()
-    return environment
+            used = _make_environment(environment, release, interpreter, until, say)
+            origin = f"{found.origin}, with packages from before {used}" if used else found.origin
+            write_atomic(complete, json.dumps({**facts, "origin": origin}, indent=2).encode())
+    complete.touch()
+    return replace(environment, origin=json.loads(complete.read_bytes())["origin"])
 
 
 def environments_folder() -> Path:
     return user_cache_path("backproof") / "environments"
 
 
-def _make_environment(environment: Environment, release: Release, interpreter: str, say: Callable[[str], None]) -> None:
+def _make_environment(
+    environment: Environment, release: Release, interpreter: str, until: str, say: Callable[[str], None]
+) -> str:
+    """Make it and return the day before which its packages were there; empty where they are the newest."""
     shutil.rmtree(environment.folder, ignore_errors=True)
     tree = environment.folder / "tree"
     release.store.export_tree(release.tree, tree)
@@ -89,14 +96,23 @@ def _make_environment(environment: Environment, release: Release, interpreter: s
         folder=environment.folder,
         tree=tree,
         words=words,
+        until=until,
         say=say,
     )
-    build_environment(build)
+    try:
+        build_environment(build)
+    except HostError as error:
+        if not until:
+            raise
+        # An index of one's own need not say when it got a file, and an old package need not build on this Python.
+        say(f"environment: not with packages from before {until}: {error.what}; once more with the newest")
+        return _make_environment(environment, release, interpreter, "", say)
     for source, path in _list_generated(environment, release):
         target = environment.generated / path
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy2(source, target)
     shutil.rmtree(tree)
+    return until
 
 
 def _find_words(recipe: Recipe, release: Release) -> dict[str, str]:

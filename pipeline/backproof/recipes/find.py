@@ -43,6 +43,13 @@ def find_recipe(release: Release) -> FoundRecipe | None:
     return None
 
 
+def format_recipe(recipe: Recipe) -> str:
+    """Write a recipe as the file that it is read from: what it leaves to the defaults is left out."""
+    import tomlkit  # noqa: PLC0415 - only a proof writes one
+
+    return tomlkit.dumps(recipe.model_dump(mode="json", exclude_defaults=True))
+
+
 def read_recipe(path: Path) -> Recipe:
     try:
         return parse_recipe(tomllib.loads(path.read_text(encoding="utf-8")), str(path))

@@ -28,6 +28,8 @@ class Release:
     commit: str
     tree: str
     version: str
+    until: str
+    """The first day of the month after the commit: packages of the branch's time are older. A month shares an environment."""
 
     def read_text(self, path: str) -> str:
         """Return a file of the release; empty where it has none."""
@@ -83,8 +85,20 @@ class Release:
 
 
 def read_release(store: Store, source: Source, branch: str, commit: str) -> Release:
-    tree = store.objects.read_commit(commit).tree
-    return Release(store=store, branch=branch, commit=commit, tree=tree, version=_find_version(source, commit))
+    return Release(
+        store=store,
+        branch=branch,
+        commit=commit,
+        tree=store.objects.read_commit(commit).tree,
+        version=_find_version(source, commit),
+        until=_find_month_after(source, commit),
+    )
+
+
+def _find_month_after(source: Source, commit: str) -> str:
+    done = run_git(f"--git-dir={source.git_dir}", "show", "--no-patch", "--format=%cs", commit)
+    year, month, _ = map(int, done.text.split("-"))
+    return f"{year + month // 12}-{month % 12 + 1:02}-01"
 
 
 def _find_version(source: Source, commit: str) -> str:
