@@ -59,6 +59,40 @@ def test_the_projects_own_configuration_counts(shop: Repository, tmp_path: Path)
     assert record.unreached == ()
 
 
+def test_a_configuration_around_the_proof_does_not_count(shop: Repository, tmp_path: Path) -> None:
+    (tmp_path / "pytest.ini").write_text("[pytest]\naddopts = --no-such-option\n")
+    (tmp_path / "conftest.py").write_text("raise SystemExit('not the target')\n")
+    shop.commit("no configuration (#3)", {"pyproject.toml": None, "setup.cfg": "[metadata]\nname = shop\n"})
+    record = land(shop, tmp_path, {"src/shop/price.py": FIXED_PRICE, "tests/test_price.py": TESTS + NEW_TEST})
+    assert (record.outcome, record.proofs) == ("proved", (BELOW,))
+
+
+@pytest.mark.parametrize(
+    ("broken", "line"),
+    [
+        ("    return count.appened(RATE) or -1\n", "AttributeError: 'int' object has no attribute 'appened'"),
+        ("    return maximum(count, 0) * RATE\n", "NameError: name 'maximum' is not defined"),
+    ],
+)
+def test_a_name_that_the_releases_own_code_gets_wrong_is_its_behaviour(
+    shop: Repository, tmp_path: Path, broken: str, line: str
+) -> None:
+    shop.commit("a typo (#3)", {"src/shop/price.py": PRICE.replace("    return count * RATE\n", broken)})
+    record = land(shop, tmp_path, {"src/shop/price.py": FIXED_PRICE, "tests/test_price.py": TESTS + NEW_TEST})
+    assert (record.outcome, record.red) == ("proved", "behaviour")
+    assert record.changed[0].line.startswith(line)
+
+
+def test_a_name_that_only_the_tests_own_object_lacks_is_none(shop: Repository, tmp_path: Path) -> None:
+    shop.commit(
+        "of an order (#3)", {"src/shop/price.py": PRICE + "\n\ndef total(order):\n    return order.count * RATE\n"}
+    )
+    fixed = PRICE + "\n\ndef total(order):\n    return order.pieces * RATE\n"
+    test = "\n\ndef test_total():\n    from types import SimpleNamespace\n    from shop.price import total\n    assert total(SimpleNamespace(pieces=2)) == 4\n"
+    record = land(shop, tmp_path, {"src/shop/price.py": fixed, "tests/test_price.py": TESTS + test})
+    assert (record.outcome, record.red) == ("not proved", "symbol")
+
+
 def test_a_tautology_proves_nothing(shop: Repository, tmp_path: Path) -> None:
     always = TESTS + "\n\ndef test_always():\n    assert price(0) == 0\n"
     record = land(shop, tmp_path, {"src/shop/price.py": FIXED_PRICE, "tests/test_price.py": always})

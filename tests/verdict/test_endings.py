@@ -183,3 +183,54 @@ def test_what_is_reported_is_bounded_and_never_goes_round() -> None:
     assert describe_raised(None) == []
     long = type("X" * 900, (ValueError,), {})
     assert all(len(name) <= 300 for record in describe_raised(long("x")) for name in record["classes"])
+
+
+NATIVE = """NOTE: Incompatible Exception Representation, displaying natively:
+
+testtools.testresult.real._StringException: pythonlogging: {{{Traceback (most recent call last): of a log}}}
+
+Traceback (most recent call last):
+  File "/target/arms/base/shop/price.py", line 7, in price
+    return table[key]
+           ~~~~~^^^^^
+KeyError: 'a'
+
+During handling of the above exception, another exception occurred:
+
+Traceback (most recent call last):
+  File "/target/arms/base/tests/test_price.py", line 301, in test_price
+    self.assertEqual(expected, price(key))
+  File "/env/lib/testtools/testcase.py", line 394, in assertEqual
+    raise mismatch_error
+END
+"""
+
+
+@pytest.mark.parametrize(
+    ("end", "classes", "text", "ending"),
+    [
+        ("AssertionError: !=:\nreference = 1\nactual = 2", "builtins.AssertionError", "!=:", "failed"),
+        (
+            "AttributeError: module 'shop' has no attribute 'x'",
+            "builtins.AttributeError",
+            "module 'shop' has no",
+            "failed",
+        ),
+        ("OSError: [Errno 28] No space left on device", "builtins.OSError", "[Errno 28]", "error"),
+        ("json.decoder.JSONDecodeError: Extra data", "json.decoder.JSONDecodeError", "Extra data", "failed"),
+        ("gone.Error: went", "gone.Error", "went", "failed"),
+    ],
+)
+def test_a_test_class_that_keeps_only_the_text_of_its_exception_is_read(
+    end: str, classes: str, text: str, ending: str
+) -> None:
+    result = of(throw(pytest.fail.Exception(NATIVE.replace("END", end), pytrace=False)))
+    (record,) = result.raised
+    assert record.classes[0] == classes
+    assert record.text.startswith(text)
+    assert record.frames == (
+        ("/target/arms/base/tests/test_price.py", 301),
+        ("/env/lib/testtools/testcase.py", 394),
+    )
+    assert (record.file, record.line) == record.frames[-1]
+    assert classify_ending(result) == ending

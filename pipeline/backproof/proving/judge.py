@@ -135,7 +135,7 @@ def _note_test(name: str, base: Mapping[str, ArmTest], fixed: Mapping[str, ArmTe
 def _read_worse(runs: Runs, test: ArmTest) -> RedTest:
     """Return a test that got worse. It counts where it executes the change: else the host, or another test, made it red."""
     last = runs.runs[Arm.FIXED][-1].tests[test.test]
-    red = classify_red(last, missing=False, root=str(runs.trees[Arm.FIXED].folder)) or "behaviour"
+    red = classify_red(last, missing=False, tree=runs.trees[Arm.FIXED]) or "behaviour"
     reached = _list_reached(runs, test.test)
     facts = {"test": test.test, "class": red, "line": test.line, "reached": reached}
     touched = strip_parameters(test.test) in runs.touched
@@ -158,9 +158,8 @@ def _read_red(runs: Runs, base: ArmTest | None, fixed: ArmTest | None) -> RedTes
 
 
 def _classify_base(runs: Runs, base: ArmTest) -> tuple[RedClass | None, str]:
-    root = str(runs.trees[Arm.BASE].folder)
     classes = {
-        classify_red(run.tests[base.test], missing=bool(run.missing.get(base.test)), root=root)
+        classify_red(run.tests[base.test], missing=bool(run.missing.get(base.test)), tree=runs.trees[Arm.BASE])
         for run in runs.runs[Arm.BASE]
     }
     names = [name for run in runs.runs[Arm.BASE] for name in run.missing.get(base.test, ())]

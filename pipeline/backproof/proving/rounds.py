@@ -178,6 +178,13 @@ def _describe_raised(report: OwnTest, root: Path) -> str:
         return ""
     raised = report.raised[0]
     kind = raised.classes[0].rpartition(".")[2] if raised.classes else "exception"
-    first = next(iter(raised.text.splitlines()), "")
-    place = f"{raised.file.removeprefix(f'{root}/')}:{raised.line}"
-    return f"{kind}: {first} ({place})"[:500]
+    # The arm's own frame nearest to it: where an assertion of a library was raised says nothing.
+    own = [(file, line) for file, line in raised.frames if file.startswith(f"{root}/")]
+    file, line = own[-1] if own else (raised.file, raised.line)
+    return f"{kind}: {_read_head(raised.text)} ({file.removeprefix(f'{root}/')}:{line})"[:500]
+
+
+def _read_head(text: str) -> str:
+    """Return the first line of a message, with the next ones where it only announces them."""
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    return " ".join(lines[:4] if lines and lines[0].endswith(":") else lines[:1])

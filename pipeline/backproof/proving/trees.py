@@ -17,6 +17,10 @@ if TYPE_CHECKING:
     from backproof.proving.subject import LaidOut
     from backproof.recipes.cache import Environment
 
+_STOP = (
+    "# A tree without a configuration of pytest has none: the search ends here, not in the clone around the proof.\n"
+)
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ArmTree:
@@ -41,6 +45,8 @@ class ArmTree:
 def lay_out(store: Store, subject: LaidOut, environment: Environment, folder: Path, *, fixed: bool) -> ArmTree:
     """Write the tree of an arm and return what is in it."""
     shutil.rmtree(folder, ignore_errors=True)
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    (folder.parent / "pytest.ini").write_text(_STOP, encoding="utf-8")
     store.export_tree(subject.fixed if fixed else subject.base, folder)
     folder = folder.resolve()
     if environment.generated.is_dir():

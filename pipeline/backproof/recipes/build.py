@@ -25,6 +25,14 @@ _PASSED: Final = re.compile(
     re.IGNORECASE,
 )
 """The variables of ours that a build gets: where programs, indexes and certificates are."""
+_VERSIONS: Final = (
+    "SETUPTOOLS_SCM_PRETEND_VERSION",  # https://setuptools-scm.readthedocs.io/en/latest/overrides/; hatch-vcs, flit-scm
+    "PBR_VERSION",  # https://docs.openstack.org/pbr/latest/user/packagers.html
+    "PDM_BUILD_SCM_VERSION",  # https://backend.pdm-project.org/metadata/#dynamic-version-from-scm
+    "POETRY_DYNAMIC_VERSIONING_BYPASS",  # https://github.com/mtkennerly/poetry-dynamic-versioning
+    "UV_DYNAMIC_VERSIONING_BYPASS",  # https://github.com/ninoseki/uv-dynamic-versioning
+)
+"""What says the version to builds that ask git for it: the exported tree has no repository."""
 _HOUR: Final = 3600
 _UNTIL: Final = "UV_EXCLUDE_NEWER"
 
@@ -51,7 +59,7 @@ class Build:
     def env(self) -> dict[str, str]:
         """The allowlisted environment of every step. A build that asks git for a version gets the release's."""
         passed = {name: value for name, value in os.environ.items() if _PASSED.fullmatch(name)}
-        version = {"SETUPTOOLS_SCM_PRETEND_VERSION": self.release.version}
+        version = dict.fromkeys(_VERSIONS, self.release.version)
         programs = {"PATH": put_first_on_path(self.python.parent)}
         # https://docs.astral.sh/uv/reference/settings/#exclude-newer
         return {

@@ -178,7 +178,7 @@ def set_path(request: dict[str, Any]) -> None:
 def build_options(request: dict[str, Any]) -> list[str]:
     """Return pytest's options: the project's own configuration, or none where only its tests are here."""
     alone = ["-p", "no:cacheprovider", "--import-mode=importlib", f"--rootdir={request['root']}", "-c", os.devnull]
-    options = [*request["options"]] if "options" in request else alone
+    options = [f"--rootdir={request['root']}", *request["options"]] if "options" in request else alone
     if "options" in request:
         options += [word for name, words in _OFF.items() if importlib.util.find_spec(name) for word in words]
     return [*options, "-q", *(f"--deselect={item}" for item in request["deselect"])]
