@@ -57,6 +57,21 @@ def test_survey_as_a_table_keeps_hostile_text_off_the_terminal(project: Reposito
     assert "picks tried or known in" in done.stderr
 
 
+def test_each_remark_of_a_row_has_a_line_of_its_own(project: Repository) -> None:
+    done = ran("survey", fix_of(project), "--repo", str(project.folder), "--branches", "release/1", "--drop", "/notes/")
+    cells = [line.split("│")[4].strip() for line in done.stdout.splitlines() if line.startswith("│")]
+    assert "code.py: content" in cells
+    assert len(cells) > 1
+
+
+@pytest.mark.parametrize("name", ["8.x", "2.17", "stable/2025.1", "releases/v0.23.0", "v3-branch", "maintenance/4"])
+def test_what_looks_like_a_release_is_asked_without_a_glob(project: Repository, name: str) -> None:
+    project.git("branch", "-m", "release/1", name)
+    project.git("branch", "-m", "release/2", "topic")
+    done = ran("survey", fix_of(project), "--repo", str(project.folder), "--json")
+    assert [row["branch"] for row in json.loads(done.stdout)["rows"]] == [name]
+
+
 def test_survey_as_json(project: Repository) -> None:
     done = ran("survey", fix_of(project), "--repo", str(project.folder), "--branches", "release/2", "--json")
     record = json.loads(done.stdout)

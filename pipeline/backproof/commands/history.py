@@ -38,7 +38,12 @@ def history_group() -> None:
 @history_group.command("survey")
 @click.argument("what", metavar="KIT|COMMIT...", nargs=-1, required=True)
 @_repo
-@click.option("--branches", "globs", multiple=True, help="A glob of branch names; by default a kit's, or release*.")
+@click.option(
+    "--branches",
+    "globs",
+    multiple=True,
+    help="A glob of branch names; by default a kit's, or what looks like a release: release*, stable*, 8.x.",
+)
 @_main
 @_mainline
 @_drop
@@ -68,7 +73,7 @@ def survey_command(
         record = survey_branches(
             opened.picker,
             _resolve_originals(opened, () if kit else what, kit),
-            branches.match_branches(opened.source, globs or ("release*",)),
+            branches.match_branches(opened.source, globs or branches.RELEASES),
             main=branches.find_main(opened.source, main_branch),
             drop=make_path_filter(drop),
             series=kit is not None,

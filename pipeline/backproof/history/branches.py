@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fnmatch import fnmatchcase
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from backproof.adapters.git.log import read_log
 from backproof.core.errors import PlanError
@@ -17,6 +17,9 @@ _RECONSTRUCTS = "Backproof-Reconstructs:"
 _SERIES = 100
 """A pull request with more commits than this is not a backport."""
 _MAIN = ("main", "master", "trunk", "develop")
+
+RELEASES: Final = ("release*", "stable*", "maint*", "[0-9]*", "[vV][0-9]*", "*.x")
+"""Names that projects give their release branches."""
 
 
 def match_branches(source: Source, globs: Sequence[str]) -> dict[str, str]:
@@ -35,7 +38,7 @@ def match_branches(source: Source, globs: Sequence[str]) -> dict[str, str]:
         raise PlanError(
             f"{source.name}: no branch matches {', '.join(globs)}",
             why=f"it has {', '.join(sorted(filter(None, map(_shorten_ref, source.refs)))[:8]) or 'no branches'}",
-            next_step="give another --branches glob, for example 'release*'",
+            next_step="give a --branches glob that matches, for example '*'",
         )
     return dict(sorted(matches.items()))
 

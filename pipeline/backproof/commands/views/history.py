@@ -34,8 +34,9 @@ def print_survey(record: SurveyRecord) -> None:
             table.add_column(heading, overflow="fold")
         for row in record.rows:
             if row.commit == sha:
-                cells = (row.branch, _format_outcome(row), row.affected, "\n".join(_list_remarks(row)))
-                table.add_row(*(Text(escape_line(cell)) for cell in cells))
+                remarks = "\n".join(map(escape_line, _list_remarks(row)))
+                cells = (escape_line(row.branch), _format_outcome(row), row.affected, remarks)
+                table.add_row(*map(Text, cells))
         out.print(table)
     for limit in record.limits:
         say(f"note: {limit}")
