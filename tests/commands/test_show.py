@@ -208,6 +208,13 @@ def test_no_runs_is_no_error(tmp_path: Path) -> None:
     assert said(show_command, tmp_path) == f"no run in {tmp_path}\n"
 
 
+@pytest.mark.parametrize("path", ["/dev/zero", "/dev/null"])
+def test_what_is_no_folder_has_no_runs_to_list(path: str) -> None:
+    done = CliRunner().invoke(show_command, [path])
+    assert done.exit_code == 2
+    assert f"{path} is no folder" in done.stderr
+
+
 @pytest.mark.parametrize("name", ["show", "diff"])
 def test_the_commands_are_on_the_command_line(name: str) -> None:
     assert "--json" in said(cli, name, "--help")

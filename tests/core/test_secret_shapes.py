@@ -117,6 +117,13 @@ HARMLESS: Final = (
     "cookies are sweet; bearer of news, basic block 12",
     "f5826a4f5826a4f5826a4f5826a4f5826a4f5826 sha256:" + A32 * 2,
     "/mnt/models/Qwen3 /data/weights /mnt/data/cache",
+    # From messages of real commits.
+    "there is no token: publish stops before it sends anything",
+    "private_key = load_pem_private_key(data, None)",
+    "---------------Inter-token Latency----------------",
+    "the cost of token creation/validation grew",
+    "a release of pypi-link-and-python-version-filter",
+    'curl -H "X-Auth-Token:$OS_TOKEN" and a secret=True.',
 )
 
 

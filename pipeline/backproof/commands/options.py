@@ -12,7 +12,19 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 _LANG = "The language of what is printed; by default that of the terminal."
-FOLDER = click.Path(path_type=Path, exists=True, file_okay=False)
+
+
+class _Folder(click.Path):
+    """A folder that is there: click itself also takes a device or a pipe for one."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        path = Path(os.fsdecode(super().convert(value, param, ctx)))
+        if not path.is_dir():
+            self.fail(f"{path} is no folder.", param, ctx)
+        return path
+
+
+FOLDER = _Folder(path_type=Path, exists=True, file_okay=False)
 FILE = click.Path(path_type=Path, exists=True, dir_okay=False)
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON instead of text.")
 kit_option = click.option(

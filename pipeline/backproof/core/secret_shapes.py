@@ -22,8 +22,10 @@ _NAME: Final = (
 )
 """How what holds a secret is called. `max_tokens`, `eos_token`, `token_ids` and a tokenizer are not called so."""
 _ASSIGNED: Final = rf"{_NAME}(?:_?\d{{1,3}}|_value|_base64|_b64)?\\?[\"']?\s{{0,3}}(?:[:=：]=?|=>|是|为)\s{{0,3}}"
-_HARMLESS: Final = r"(?!(?:true|false|null|none|\*{3}|\d{1,5})(?![\w.-]))(?!\*{3})"
-"""Values that are none; a mask is not masked again."""
+_HARMLESS: Final = r"(?!(?:true|false|null|none|\*{3}|\d{1,5}|\$\{?[a-z_]\w{0,60}\}?)(?![\w-]|\.\w))(?!\*{3})"
+"""Values that are none: constants, counts, the name of a variable. A mask is not masked again."""
+_PROSE: Final = r"(?!(?<=[a-z,;]\stoken:\s)[a-z]{1,15}(?![\w-]|\.\w))(?![a-z_][\w.]{0,80}\()"
+"""A sentence about a token (`no token: publish stops`) goes on with a word, and code with a call. A key of a file may stand alone."""
 
 SHAPES: Final[dict[str, tuple[str, str]]] = {
     "private key": (
@@ -56,7 +58,7 @@ SHAPES: Final[dict[str, tuple[str, str]]] = {
         ),
     ),
     "Telegram": (":aa", r"\b\d{8,10}:AA[\w-]{30,40}"),
-    "PyPI": ("pypi-", r"\bpypi-[\w-]{16,400}"),
+    "PyPI": ("pypi-", r"\bpypi-AgE[\w-]{13,400}"),
     "npm, Docker, DigitalOcean, Doppler": (
         "npm_ dckr_ o_v1_ p_v1_ r_v1_ dp.",
         r"\b(?:npm_|dckr_(?:pat|oat)_|do[orp]_v1_|dp\.(?:pt|st|ct)\.)[\w.-]{16,200}",
@@ -96,19 +98,22 @@ SHAPES: Final[dict[str, tuple[str, str]]] = {
         "cookie",
         r"(?P<keep>(?<![\w-])(?:set-)?cookie[\"']?\s{0,3}[:=]\s{0,3}+[\"']?+)(?!\*{3})[^\r\n\"']{4,4000}",
     ),
-    "scheme": ("bearer basic token", r"(?P<keep>\b(?:bearer|basic|token)\s+)[A-Za-z0-9+/._~-]{16,4000}=*"),
+    "scheme": (
+        "bearer basic token",
+        r"(?P<keep>\b(?:bearer|basic|token(?=\s+\S{0,4000}\d))\s+)[A-Za-z0-9+/._~-]{16,4000}=*",
+    ),
     "quoted value": (
         "pass pwd secret credential key token connection akid 密 口令 令牌 私钥 凭",
         rf"(?P<keep>{_ASSIGNED}(?P<quote>\\?[\"'])){_HARMLESS}[^\"'\\\r\n]{{3,2000}}",
     ),
     "value": (
         "pass pwd secret credential key token connection akid 密 口令 令牌 私钥 凭",
-        rf"(?P<keep>{_ASSIGNED}){_HARMLESS}[^\s\"'&,;<>|(){{}}\[\]]{{4,2000}}",
+        rf"(?P<keep>{_ASSIGNED}){_HARMLESS}{_PROSE}[^\s\"'&,;<>|(){{}}\[\]]{{4,2000}}",
     ),
     "option": (
         "-pass -secret -api -access -auth -token -credential -hf",
         (
-            r"(?P<keep>(?<![\w-])--?[\w-]{0,30}(?:password|passwd|passphrase|secret|api-?key|access-?key|(?<!stop-)(?<!eos-)(?<!bos-)(?<!pad-)token|credentials?)"
+            r"(?P<keep>(?<![\w-])--?(?=\w)[\w-]{0,30}(?:password|passwd|passphrase|secret|api-?key|access-?key|(?<!stop-)(?<!eos-)(?<!bos-)(?<!pad-)token|credentials?)"
             rf"(?:\s+|=)[\"']?){_HARMLESS}(?!-)[^\s\"']{{3,2000}}"
         ),
     ),
