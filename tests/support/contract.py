@@ -60,6 +60,7 @@ OPERATIONS = (
     ("get", f"{REPO}/contents/{{path}}"),
     ("get", f"{REPO}/issues/{{issue_number}}/comments"),
     ("post", f"{REPO}/issues/{{issue_number}}/comments"),
+    ("get", f"{REPO}/issues/comments/{{comment_id}}"),
     ("patch", f"{REPO}/issues/comments/{{comment_id}}"),
     ("delete", f"{REPO}/issues/comments/{{comment_id}}"),
     ("get", f"{REPO}/pulls/{{pull_number}}"),

@@ -103,6 +103,7 @@ def start(stand_in: StandIn) -> ThreadingHTTPServer:
 class _Handler(BaseHTTPRequestHandler):
     stand_in: StandIn
     protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True
 
     def log_message(self, *_: Any) -> None:
         """Nothing on stderr: it belongs to the command under test."""

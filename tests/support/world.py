@@ -174,7 +174,8 @@ def contents(ask: Ask) -> tuple[int, Any]:
 def _comment(ask: Ask, made: dict[str, Any]) -> dict[str, Any]:
     user = ask.over("simple-user", login=made["login"])
     url = f"https://github.com/{REPO}/pull/{made['issue']}#issuecomment-{made['id']}"
-    return ask.over("issue-comment", id=made["id"], body=made["body"], user=user, html_url=url)
+    issue = f"https://api.github.com/repos/{REPO}/issues/{made['issue']}"
+    return ask.over("issue-comment", id=made["id"], body=made["body"], user=user, html_url=url, issue_url=issue)
 
 
 def list_comments(ask: Ask) -> tuple[int, Any]:
@@ -213,6 +214,14 @@ def _own(ask: Ask) -> dict[str, Any]:
     if found[0]["login"] != login:
         raise Refuse(403, "Must have admin rights to Repository.")
     return found[0]
+
+
+def read_comment(ask: Ask) -> tuple[int, Any]:
+    """One comment by its number: no list that lags."""
+    found = [each for each in ask.world.comments if each["id"] == int(ask.given["comment_id"])]
+    if not found:
+        raise _missing()
+    return 200, _comment(ask, found[0])
 
 
 def update_comment(ask: Ask) -> tuple[int, Any]:
@@ -300,6 +309,7 @@ ROUTES = {
     ("get", f"{_R}/contents/{{path}}"): contents,
     ("get", f"{_R}/issues/{{issue_number}}/comments"): list_comments,
     ("post", f"{_R}/issues/{{issue_number}}/comments"): create_comment,
+    ("get", f"{_R}/issues/comments/{{comment_id}}"): read_comment,
     ("patch", f"{_R}/issues/comments/{{comment_id}}"): update_comment,
     ("delete", f"{_R}/issues/comments/{{comment_id}}"): delete_comment,
     ("get", f"{_R}/pulls/{{pull_number}}"): pull,

@@ -162,6 +162,8 @@ def _print_plan(post: Post) -> None:
     author = place.author or "nobody: there is no token, so whose comment it would be is not known"
     for line in (f"would {plan.action} as {author}", f"  at {where}", f"  because {plan.why}", ""):
         print_line(line)
+    for twin in plan.twins:
+        print_line(f"would remove {twin.url}: a second comment of the same kit, branch and device")
     print_text(place.draft.body)
     if check := post.check:
         print_line(f"would mark {check.repo}@{check.sha[:12]}: POST {check.path}")

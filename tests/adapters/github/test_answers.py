@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import json
-import os
-import random
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from email.utils import formatdate
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from backproof.adapters.github import GitHubClient, RefusedError
-from backproof.core.errors import BackproofError, ExitCode
+from backproof.core.errors import ExitCode
 
-from tests.adapters.github.test_comment import draft, place, post
+from tests.adapters.github.test_comment import AUTHOR, draft, place, post
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -256,21 +254,27 @@ def test_a_second_publish_after_a_lagging_list_leaves_one(hub: StandIn, client: 
     assert [body.partition("\n")[2] for body in hub.world.bodies(7)] == ["two"]
 
 
-def test_no_fault_makes_two_comments(hub: StandIn, client: GitHubClient) -> None:
-    """Two publishes of one run, with faults and lags drawn by chance; BACKPROOF_TRIES=1000 is the long version."""
-    chance = random.Random(7)  # noqa: S311 - repeatable, not secret
-    for number in range(int(os.environ.get("BACKPROOF_TRIES", "40"))):
-        hub.world.comments.clear()
-        hub.faults.clear()
-        for _ in range(chance.randrange(3)):
-            kind: Any = chance.choice(["lost-reply", "502", "502-done", "truncated", "cut"])
-            hub.fault(
-                kind, chance.choice(["GET", "POST", "PATCH", "DELETE"]), "/comments", times=chance.randrange(1, 3)
-            )
-        hub.world.lag = chance.randrange(3)
-        for text in ("one", "two"):
-            try:
-                place(client, draft(text, started=f"2026-04-0{1 + (text == 'two')}T00:00:00+00:00")).carry_out(pause=0)
-            except BackproofError as error:
-                assert error.exit_code is ExitCode.ERROR  # noqa: PT017 - refused is fine, twice is not
-        assert len(hub.world.bodies(7)) <= 1, f"try {number}"
+def test_a_run_that_has_posted_finds_its_comment_however_long_the_list_lags(hub: StandIn, client: GitHubClient) -> None:
+    hub.world.lag = 99
+    posted = place(client, draft("one")).carry_out(pause=0).id
+    again = replace(place(client, draft("two", started="2026-04-01T00:00:00+00:00")), recorded=posted)
+    assert again.carry_out(pause=0).id == posted
+    assert [body.partition("\n")[2] for body in hub.world.bodies(7)] == ["two"]
+
+
+def test_what_a_run_folder_names_is_ours_and_of_this_conversation_or_nothing(
+    hub: StandIn, client: GitHubClient
+) -> None:
+    hub.world.pull(8)
+    elsewhere = replace(place(client, draft("one")), number=8).carry_out(pause=0).id
+    for recorded in (elsewhere, hub.world.comment(7, "ann", draft("one").body)["id"], 1):
+        assert replace(place(client, draft("two")), recorded=recorded).plan().action == "create"
+
+
+def test_a_second_comment_goes_also_where_the_first_one_stays_as_it_is(hub: StandIn, client: GitHubClient) -> None:
+    for _ in range(2):
+        hub.world.comment(7, AUTHOR, draft("one").body)
+    again = place(client, draft("one"))
+    assert [twin.id for twin in again.plan().twins] == [1002]
+    assert again.carry_out(pause=0).action == "kept"
+    assert len(hub.world.bodies(7)) == 1

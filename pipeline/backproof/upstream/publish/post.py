@@ -54,8 +54,20 @@ def prepare_comment(client: GitHubClient, loaded: Loaded, *, language: Language 
     )
     _must_be_postable(draft.body)
     return CommentPlace(
-        client=client, repo=loaded.plan.upstream.repo, number=pull.number, draft=draft, author=client.get_login()
+        client=client,
+        repo=loaded.plan.upstream.repo,
+        number=pull.number,
+        draft=draft,
+        author=client.get_login(),
+        recorded=_find_recorded(loaded),
     )
+
+
+def _find_recorded(loaded: Loaded) -> int | None:
+    """Return the comment that this run posted before, as its folder has it."""
+    record = loaded.ledger.read_record(loaded.story.registry.path_of(PublishRecord), PublishRecord)
+    same = record is not None and (record.repo, record.pull) == (loaded.plan.upstream.repo, require_pull(loaded))
+    return record.comment if record and same else None
 
 
 def prepare_check(client: GitHubClient, loaded: Loaded, kind: MarkKind) -> CheckPlace:
