@@ -157,6 +157,8 @@ ATTEMPTS = (
             ("another device", {"settings__device": "emulator"}),
             ("another tip", {"subject__tip": "f" * 40}),
             ("another kit's content", {"subject__kit": {}}),
+            ("another release", {"subject__target": {"distribution": "demo", "version": "9.9", "record": "a" * 64}}),
+            ("another image", {"subject__image": "quay.io/ascend/vllm-ascend:v9.9"}),
             ("another kit", {"kit": "strict"}),
         )
         for reader in (SHOW, REPORT, BUNDLE, MERGE, PRESENT)

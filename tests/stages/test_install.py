@@ -16,6 +16,7 @@ from backproof.install import arms, overlay
 from backproof.records.proof import InstallRecord
 from backproof.rundir.ledger import sha256_of
 from backproof.stages import install as stage
+from contexts import begin_again
 from installed_kit import BACKEND, NEW, Prepared, prepare
 from overlay_site import picture
 from target_env import CONV, FILES, FIXED, Target, install, make
@@ -140,7 +141,28 @@ def test_a_patch_that_touches_nothing_installed(tmp_path: Path, upstream: Reposi
 def test_without_record_nobody_can_tell(prepared: Prepared) -> None:
     (prepared.target.site / "demo-1.0.dist-info/RECORD").unlink()
     with pytest.raises(PlanError, match="has no RECORD"):
+        stage.run(begin_again(prepared.ctx))
+
+
+@pytest.mark.parametrize("what", ["another version", "another build of it", "nothing"])
+def test_another_target_than_the_run_began_with_is_refused(prepared: Prepared, what: str) -> None:
+    info = prepared.target.site / "demo-1.0.dist-info"
+    before = picture(prepared.target.folder)
+    if what == "another version":
+        (info / "METADATA").write_text("Metadata-Version: 2.1\nName: demo\nVersion: 1.1\n")
+    elif what == "another build of it":
+        (info / "RECORD").write_text((info / "RECORD").read_text() + "demo/_extra.py,,\n")
+    else:
+        shutil.rmtree(info)
+    changed = picture(prepared.target.folder)
+    assert changed != before
+    with pytest.raises(PlanError) as caught:
         stage.run(prepared.ctx)
+    if what != "nothing":
+        assert "this run was begun with demo 1.0 (RECORD " in caught.value.what
+        assert "it has demo 1." in caught.value.what
+        assert "new folder" in caught.value.next_step
+    assert picture(prepared.target.folder) == changed
 
 
 @pytest.fixture
@@ -238,7 +260,7 @@ def test_another_release_than_the_branch_is_counted_and_named(tmp_path: Path, up
             "".join(line for line in record.read_text().splitlines(keepends=True) if "other.py" not in line)
         )
         other.unlink()
-    result = stage.run(made.ctx)
+    result = stage.run(begin_again(made.ctx))
     assert _record(made).differs == ("demo/ops/other.py",)
     assert result.sentence.endswith("; 1 other file differs from the branch")
     assert any(each.where == "demo/ops/other.py" and each.severity == "warning" for each in result.findings)
@@ -252,6 +274,6 @@ def test_files_that_only_one_side_has_are_no_difference(tmp_path: Path, upstream
     made.target.write("demo/_version.py", b"version = '1.0'\n")
     with (made.target.site / "demo-1.0.dist-info/RECORD").open("a") as record:
         record.write("demo/_version.py,,\n")
-    stage.run(made.ctx)
+    stage.run(begin_again(made.ctx))
     assert _record(made).differs == ()
     made.ctx.effects.close()

@@ -27,6 +27,7 @@ from backproof.records.proof import (
     Settings,
     StageResult,
     Subject,
+    Target,
     ValidateRecord,
     VerifyRecord,
 )
@@ -179,10 +180,14 @@ class Folder:
             kit=named["kit"],
             title=named["title"],
             settings=settings,
-            subject=Subject(kit=self.kit, tip=BASE),
+            subject=Subject(kit=self.kit, tip=BASE, target=self.target),
             started="2026-01-02T03:04:05+00:00",
             stages=tuple(self.stages),
         )
+
+    @property
+    def target(self) -> Target:
+        return Target(distribution="demo", version=self.facts.get("version", "1.0rc2"), record="7" * 64)
 
     def save(self) -> Ledger:
         self.ledger.save_run(self.run)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import uuid
 from contextlib import contextmanager
@@ -20,13 +21,13 @@ from backproof.core.plural import format_count
 from backproof.devices import DEVICES
 from backproof.devices.operator_source import describe_source, leave_source_out
 from backproof.install import overlay
-from backproof.install.interpreter import probe_target
+from backproof.install.interpreter import probe_target, read_target
 from backproof.install.overlay.journal import hash_file
 from backproof.kit.loader import load_plan
 from backproof.kit.plan import Service
-from backproof.records.proof import Run, Settings, Subject
+from backproof.records.proof import Run, Settings, Subject, Target
 from backproof.rundir import listing, loaded_run, subject
-from backproof.rundir.context import Context, R
+from backproof.rundir.context import Context, R, prepare_service
 from backproof.rundir.ledger import Ledger, now
 from backproof.stages import PIPELINE, REGISTRY
 
@@ -132,6 +133,15 @@ def _find_sites(request: Request) -> list[Path]:
             next_step="reinstall the distribution into that environment",
         )
     return sites
+
+
+def find_target(the_plan: Plan, settings: Settings) -> Target | None:
+    """Ask the interpreter what it has. What cannot be asked now is refused where it is needed, with its reason."""
+    name, service = the_plan.install.distribution, prepare_service(the_plan.verify.service, DEVICES[settings.device])
+    try:
+        return read_target(name, probe_target(Path(settings.python), distribution=name, service=service).facts)
+    except (PlanError, TargetError):
+        return None
 
 
 def _list_import_folders(python: Path) -> list[Path]:
@@ -276,6 +286,11 @@ def _read_current(ledger: Ledger, the_plan: Plan, settings: Settings) -> Run:
         kit=the_plan.id,
         title=the_plan.title,
         settings=settings,
-        subject=Subject(kit=subject.hash_kit(Path(settings.kit)), tip=source.resolve_branch(settings.branch)),
+        subject=Subject(
+            kit=subject.hash_kit(Path(settings.kit)),
+            tip=source.resolve_branch(settings.branch),
+            target=find_target(the_plan, settings),
+            image=os.environ.get("BACKPROOF_IMAGE", ""),
+        ),
         started=now(),
     )

@@ -19,7 +19,7 @@ class _Folder(click.Path):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         path = Path(os.fsdecode(super().convert(value, param, ctx)))
-        if not path.is_dir():
+        if self.exists and not path.is_dir():
             self.fail(f"{path} is no folder.", param, ctx)
         return path
 

@@ -20,6 +20,7 @@ from backproof.adapters.environment import build_environment
 from backproof.core.errors import BackproofError, PlanError, TargetError
 from backproof.core.model import Record
 from backproof.core.redaction import redact
+from backproof.records.proof import Target
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -147,6 +148,14 @@ def probe_target(
         timeout=timeout,
     )
     return ProbeAnswer(facts=_parse_answer(done, marker), command=done.command.replace(marker, "MARKER"))
+
+
+def read_target(distribution: str, facts: ProbeFacts) -> Target | None:
+    """Return the release that the target has; None where it has none."""
+    if not facts.distributions:
+        return None
+    installed = facts.distributions[0]
+    return Target(distribution=distribution, version=installed.version, record=installed.record_sha256)
 
 
 def build_service_environment(service: Service) -> dict[str, str]:

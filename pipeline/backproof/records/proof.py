@@ -230,17 +230,27 @@ class Settings(Record):
     operator_source: str = Field(default="", description="the user's own copy of the device operators' source")
 
 
+class Target(Record):
+    """The release that the interpreter has. Its RECORD lists every file with its hash: another build has another one."""
+
+    distribution: str
+    version: str
+    record: str = Field(pattern=r"^([0-9a-f]{64})?$", description="SHA-256 of the file; empty where it has none")
+
+
 class Subject(Record):
     """What a run is of, beside its settings: what was behind their names when it began."""
 
     kit: dict[str, Sha256] = Field(description="every file of the kit, by its path there")
     tip: str = Field(description="the commit that the branch pointed at")
+    target: Target | None = Field(default=None, description="None: nothing was installed there when the run began")
+    image: str = Field(default="", max_length=500, description="of the container, as BACKPROOF_IMAGE names it")
 
 
 class Run(Record):
     """run.json: the whole story of one run."""
 
-    schema_version: Literal[3] = 3
+    schema_version: Literal[4] = 4
     tool: str
     origin: str = Field(
         default="",

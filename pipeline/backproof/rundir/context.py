@@ -31,6 +31,12 @@ R = TypeVar("R", bound=Record)
 OptionsT = TypeVar("OptionsT")
 
 
+def prepare_service(service: Service, device: OffersModels) -> Service:
+    """Return the service as it is started here: with the variables that its device and the plan let through."""
+    passed = select_environment((*device.TRAITS.passes, *service.passes))
+    return service.model_copy(update={"env": {**passed, **service.env}})
+
+
 @dataclass(frozen=True, kw_only=True)
 class Context:
     """One run: its plan, its folder, its settings, the records of earlier stages, and where progress goes.
@@ -66,10 +72,7 @@ class Context:
 
     @cached_property
     def service(self) -> Service:
-        """The service as it is started here: with the variables that its device and the plan let through."""
-        service = self.plan.verify.service
-        passed = select_environment((*self.devices[self.settings.device].TRAITS.passes, *service.passes))
-        return service.model_copy(update={"env": {**passed, **service.env}})
+        return prepare_service(self.plan.verify.service, self.devices[self.settings.device])
 
     @cached_property
     def store(self) -> Store:

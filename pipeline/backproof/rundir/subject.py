@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING
 from backproof.core.errors import PlanError
 from backproof.core.model import StageRecord, show_path
 from backproof.core.plain_text import cut_text
-from backproof.records.proof import PickRecord, ValidateRecord
+from backproof.records.proof import InstallRecord, PickRecord, ValidateRecord
 from backproof.rundir.ledger import digest_of, sha256_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from backproof.core.model import Record
-    from backproof.records.proof import Run, Settings
+    from backproof.records.proof import Run, Settings, Target
     from backproof.rundir.registry import Registry
 
 _LONGEST = 200
@@ -87,6 +87,25 @@ def must_be_at_tip(folder: Path, run: Run, tip: str) -> None:
         )
 
 
+def must_be_of_target(folder: Path, run: Run, target: Target | None) -> None:
+    """Refuse another release, or another build of it, than the interpreter had when the run began.
+
+    Raises:
+        PlanError: it has another one now.
+    """
+    if target != run.subject.target:
+        raise PlanError(
+            f"{folder}: this run was begun with {_name_target(run.subject.target)} in {run.settings.python}, "
+            f"it has {_name_target(target)} now",
+            why="what was shown of one installation says nothing of another",
+            next_step="make a run in a new folder with --out",
+        )
+
+
+def _name_target(target: Target | None) -> str:
+    return f"{target.distribution} {target.version} (RECORD {target.record[:12]})" if target else "nothing installed"
+
+
 def find_contradictions(run: Run, records: Mapping[type[Record], Record], registry: Registry) -> dict[str, str]:
     """The stages whose record is of another subject than the run, each with a sentence."""
     digest = digest_subject(run)
@@ -101,6 +120,9 @@ def find_contradictions(run: Run, records: Mapping[type[Record], Record], regist
     named: list[tuple[type[Record], str, str, str]] = []
     if isinstance(pick, PickRecord):
         named.append((PickRecord, "branch", pick.branch, settings.branch))
+    if isinstance(install := records.get(InstallRecord), InstallRecord):
+        begun_with = run.subject.target.version if run.subject.target else ""
+        named.append((InstallRecord, "version", install.version, begun_with))
     if isinstance(validate, ValidateRecord):
         named.append((ValidateRecord, "device", validate.device, settings.device))
     told = {

@@ -11,10 +11,11 @@ from backproof.core.plural import differ_or_differs, format_count, is_or_are
 from backproof.devices.lent_packages import require_lendable
 from backproof.install import arms, editable, patch
 from backproof.install.branch_files import compare_branch
-from backproof.install.interpreter import probe_target
+from backproof.install.interpreter import probe_target, read_target
 from backproof.install.overlay import OverlaySession, format_undo_command
 from backproof.records.proof import FixupRecord, InstalledFile, InstallRecord, PickRecord, StageResult
 from backproof.rundir.ledger import now
+from backproof.rundir.subject import must_be_of_target
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -39,6 +40,7 @@ def run(ctx: Context) -> StageResult:
     plan = ctx.plan
     asked = probe_target(Path(ctx.settings.python), distribution=plan.install.distribution, service=ctx.service)
     patch.require_distribution(ctx, asked.facts)
+    must_be_of_target(ctx.ledger.folder, ctx.run, read_target(plan.install.distribution, asked.facts))
     require_lendable(asked.facts.interpreter)
     the_patch = patch.read_patch(ctx, asked.facts)
     if not the_patch.files:
