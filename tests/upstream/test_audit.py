@@ -159,10 +159,12 @@ def test_reverts_and_follow_ups_are_told_from_mentions(world: StandIn, client: G
         {"number": 19000, "title": "Follow-up of #18878", "body": "", "pull": None},
         {"number": 19001, "title": "Numbers", "body": "18878 tokens", "pull": None},
         {"number": 19002, "title": "Docs", "body": "See #18878.", "pull": None},
+        {"number": 19003, "title": "Change rows", "body": "#18878 broke the rows. This PR revert it.", "pull": None},
     ]
     record = examine_pull(client, Subject(repo="example/project", pull=19353, original=18878))
     assert [(each.number, each.kind) for each in record.later] == [
         (18900, "revert"),
+        (19003, "revert"),
         (19000, "follow-up"),
         (19002, "mention"),
     ]

@@ -54,19 +54,18 @@ def _subject(text: str, folder: Path | None) -> Subject:
     from backproof.rundir.subject import must_be_of_kit
     from backproof.stages import REGISTRY
     from backproof.upstream.audit import Subject
-    from backproof.upstream.audit.run_tree import open_tree
+    from backproof.upstream.audit.run_tree import open_run
     from backproof.upstream.connection import parse_pull
 
-    kit, tree = Path(text), None
-    run = loaded_run.require_run(Ledger(folder)) if folder else None
-    if folder and run:
-        tree = open_tree(Ledger(folder), run, REGISTRY)
+    kit, tree, run = Path(text), None, None
+    if folder:
+        tree, run = open_run(Ledger(folder), loaded_run.require_run(Ledger(folder)), REGISTRY)
     if not kit.exists():
         repo, number = parse_pull(text)
-        return Subject(repo=repo, pull=number, tree=tree)
+        return Subject(repo=repo, pull=number, tree=tree, run=run)
     found = load_plan(kit, DEVICES)
     if folder and run:
-        must_be_of_kit(folder, run, kit, found.id)
+        must_be_of_kit(folder, run.run, kit, found.id)
     if found.upstream.pull is None:
         raise PlanError(
             f"{kit}: the plan names no pull request",
@@ -80,6 +79,7 @@ def _subject(text: str, folder: Path | None) -> Subject:
         plan=found,
         kit=kit,
         tree=tree,
+        run=run,
     )
 
 
@@ -98,7 +98,10 @@ def _print_audit(record: AuditRecord) -> None:
             f"  request   {state}, in the head {request.in_head}{run}{closed}: {request.author} at {where}: {request.quote}"
         )
     for claim in record.claims:
-        print_line(f"  claim     {', '.join(claim.kinds)}{', inherited' if claim.inherited else ''}: {claim.quote}")
+        answer = f", the run {claim.answer.says.replace('-', ' ')} it ({claim.answer.why})" if claim.answer else ""
+        print_line(
+            f"  claim     {', '.join(claim.kinds)}{', inherited' if claim.inherited else ''}{answer}: {claim.quote}"
+        )
     for commit in record.cancelled:
         print_line(f"  cancels   {commit.commit[:12]} {commit.subject}: {commit.why}")
     for check in record.checks:

@@ -26,12 +26,20 @@ class ReviewRequest(Record):
     closed_by: str = Field(default="", description="the kit's fix-up that does what was asked")
 
 
+class ClaimAnswer(Record):
+    """What a run says of a claim."""
+
+    says: Literal["confirms", "contradicts", "does-not-cover"]
+    why: str
+
+
 class ValidationClaim(Record):
     """A sentence of the pull request about what was run."""
 
-    kinds: tuple[Literal["not-run", "ci-only", "device", "numbers"], ...]
+    kinds: tuple[Literal["not-run", "ci-only", "device", "numbers", "ran"], ...]
     quote: str
     inherited: bool = Field(description="the original pull request says the same: it was not measured on this branch")
+    answer: ClaimAnswer | None = Field(default=None, description="what the run that the audit was made with says of it")
 
 
 class LaterChange(Record):

@@ -58,7 +58,8 @@ class PullRequest(GitHubRecord):
     @property
     def original(self) -> int | None:
         """The pull request that this one names as the one that it backports."""
-        return references.find_original_pull(f"{self.title}\n{self.text}", but=self.number)
+        repo = "/".join(self.html_url.split("/")[3:5])
+        return references.find_original_pull(f"{self.title}\n{self.text}", but=self.number, repo=repo)
 
 
 class ChangedFile(GitHubRecord):

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from backproof.adapters.github import GitHubClient
     from backproof.adapters.github.threads import ReviewThread
     from backproof.kit.plan import Plan
+    from backproof.rundir.loaded_run import LoadedRun
     from backproof.upstream.audit.review_requests import Wish
 
 _CONTENTS = 80
@@ -29,7 +30,7 @@ _QUOTE = 500
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Subject:
-    """What is audited. `plan` and `kit` name fix-ups; `tree` reads the code of a run."""
+    """What is audited. `plan` and `kit` name fix-ups; `tree` reads the code of `run`, which claims are held to."""
 
     repo: str
     pull: int
@@ -37,6 +38,7 @@ class Subject:
     plan: Plan | None = None
     kit: Path | None = None
     tree: Callable[[str], str | None] | None = None
+    run: LoadedRun | None = None
 
 
 @dataclass(kw_only=True, slots=True)
@@ -75,7 +77,7 @@ def examine_pull(client: GitHubClient, subject: Subject) -> AuditRecord:
         title=pull.title[:300],
         head=pull.head.sha,
         requests=requests,
-        claims=claims.find_claims(pull.text, original),
+        claims=claims.find_claims(pull.text, original, subject.run),
         cancelled=history.find_cancelled(commits, net),
         checks=tuple(CheckState(name=run.name[:200], state=run.conclusion or run.status) for run in others),
         checks_succeeded=len(runs) - len(others),
@@ -179,6 +181,10 @@ def _list_findings(record: AuditRecord) -> Iterator[Finding]:
             text = f"{how} by #{change.number}: {change.title}"
             yield Finding(severity="warning" if change.merged else "note", text=text, where=change.url)
     for claim in record.claims:
+        if claim.answer and claim.answer.says == "contradicts":
+            yield Finding(
+                severity="warning", text=f"the run contradicts a claim of the pull request: {claim.answer.why}"
+            )
         if "not-run" in claim.kinds or claim.inherited:
             source = "inherited from the original, not measured here"
             how = source if claim.inherited else "the pull request's own words"

@@ -59,6 +59,10 @@ def find_later(client: GitHubClient, repo: str, numbers: tuple[int, ...]) -> tup
 def _change_kind(issue: Issue, repo: str, number: int) -> Literal["revert", "follow-up", "mention"]:
     text = f"{issue.title}\n{(issue.body or '')[:4000]}"
     reverts = rf"\brevert(?:s|ed)?\b[^\n]{{0,120}}(?:{re.escape(repo)})?#{number}\b"
-    if re.search(reverts, text, re.IGNORECASE) or (issue.title.lower().startswith("revert") and f"#{number}" in text):
+    # The number can stand before the word: "#12 broke the build. This PR reverts it."
+    before = rf"#{number}\b.{{0,300}}?\brevert(?:s|ed|ing)? (?:it|this|that|the)\b"
+    if re.search(f"{reverts}|{before}", text, re.IGNORECASE | re.DOTALL) or (
+        issue.title.lower().startswith("revert") and f"#{number}" in text
+    ):
         return "revert"
     return "follow-up" if issue.number > number and _FOLLOWS.search(text) else "mention"

@@ -1,4 +1,4 @@
-"""The tree of a finished run, for an audit of what its pull request should contain."""
+"""A finished run, for an audit of what its pull request should contain and claims."""
 
 from __future__ import annotations
 
@@ -12,12 +12,13 @@ if TYPE_CHECKING:
 
     from backproof.records.proof import Run
     from backproof.rundir.ledger import Ledger
+    from backproof.rundir.loaded_run import LoadedRun
     from backproof.rundir.registry import Registry
 
 
-def open_tree(ledger: Ledger, run: Run, registry: Registry) -> Callable[[str], str | None]:
-    """Read files of the whole backport, by path, from the run's own object store; None for a path it lacks."""
-    loaded = run_verdict.read_evidence(ledger, run, registry)
+def open_run(ledger: Ledger, said: Run, registry: Registry) -> tuple[Callable[[str], str | None], LoadedRun]:
+    """Return a reader of the whole backport's files, by path (None for one it lacks), and the run, judged again."""
+    loaded = run_verdict.read_run(ledger, said, registry)
     head = loaded.fixup.head if loaded.fixup else (loaded.pick.head if loaded.pick else "")
     store = Store(ledger.store)
     tree = store.objects.read_commit(head).tree if store.objects.find_object(head) else None
@@ -26,4 +27,4 @@ def open_tree(ledger: Ledger, run: Run, registry: Registry) -> Callable[[str], s
         content = store.objects.read_file(tree, path) if tree else None
         return None if content is None else content.decode("utf-8", "replace")
 
-    return read_blob
+    return read_blob, loaded
