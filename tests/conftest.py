@@ -75,11 +75,11 @@ def upstream(tmp_path: Path) -> Repository:
 
 @pytest.fixture
 def opened(tmp_path: Path) -> Opened:
-    """A store of ours over a repository."""
+    """A store of ours over a repository, as the commands have it that only ask."""
 
     def make(repository: Repository | Path) -> Store:
         folder = repository if isinstance(repository, Path) else repository.folder
-        return Store.create(tmp_path / f"store-{folder.name}", Source.open(str(folder)))
+        return Store.create(tmp_path / f"store-{folder.name}", Source.open(str(folder)), lazy=True)
 
     return make
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from backproof.adapters.git import Entry, Source, Store
 from backproof.core.errors import HostError
 
 if TYPE_CHECKING:
@@ -59,3 +60,24 @@ def test_a_commit_in_another_encoding_is_read(upstream: Repository, opened: Open
     done = subprocess.run(made, input=data.replace(b"A <", b"\xe9 <"), check=True, capture_output=True)
     commit = opened(upstream).objects.read_commit(done.stdout.decode().strip())
     assert (commit.subject, commit.parents, commit.author) == ("T", (), "\ufffd <a@x>")
+
+
+def test_objects_of_ours_are_on_disk_for_a_git_command_that_asks_for_them(upstream: Repository, opened: Opened) -> None:
+    store = opened(upstream)
+    blob = store.objects.write_object("blob", b"text\n")
+    tree = store.objects.edit_tree(None, {"a/b": Entry(mode="100644", oid=blob)})
+    other = store.objects.write_object("blob", b"other\n")
+    commit = store.objects.write_synthetic(tree)
+    kind = ("cat-file", "-t")
+    assert store.objects.read_object(blob, "blob") == b"text\n"
+    assert store.run_git(*kind, commit, asks=()).code != 0
+    assert store.run_git("ls-tree", "-r", commit, asks=[commit]).text.split() == ["100644", "blob", blob, "a/b"]
+    assert store.run_git(*kind, other, asks=()).code != 0
+    assert store.run_git(*kind, other).text == "blob\n"
+    assert store.objects.write_object("blob", b"text\n") == blob
+
+
+def test_a_store_that_stays_has_its_objects_at_once(upstream: Repository, tmp_path: Path) -> None:
+    store = Store.create(tmp_path / "run.git", Source.open(str(upstream.folder)))
+    blob = store.objects.write_object("blob", b"text\n")
+    assert Store(store.folder).run_git("cat-file", "-p", blob).text == "text\n"

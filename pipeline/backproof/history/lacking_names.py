@@ -8,12 +8,11 @@ from __future__ import annotations
 import ast
 import builtins
 import re
-import tempfile
 from collections import Counter
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from backproof.adapters import pyrefly
+from backproof.adapters.scratch import open_scratch
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -62,9 +61,9 @@ def _check_tree(picker: Picker, tree: str, other: str, drop: Drop) -> list[Lacki
     paths = list(_list_python_files(picker, other, tree, drop))
     if not paths or not pyrefly.is_installed():
         return []
-    with tempfile.TemporaryDirectory(prefix="backproof-") as folder:
-        picker.store.export_tree(tree, Path(folder) / "tree", suffixes=(".py", ".pyi"))
-        return pyrefly.find_lacking_names(Path(folder) / "tree", paths)
+    with open_scratch() as folder:
+        picker.store.export_tree(tree, folder / "tree", suffixes=(".py", ".pyi"))
+        return pyrefly.find_lacking_names(folder / "tree", paths)
 
 
 def _list_python_files(picker: Picker, before: str, after: str, drop: Drop) -> Iterator[str]:
@@ -146,5 +145,7 @@ def _lacks_some(picker: Picker, names: frozenset[str], tree: str) -> bool:
     """Tell whether a name stands in no Python file of a tree."""
     # A list of fixed strings takes git five times as long as one expression.
     words = rf"\b(?:{'|'.join(sorted(names))})\b"
-    done = picker.store.run_git("grep", "-h", "-o", "-P", words, tree, "--", "*.py", env={"GIT_LITERAL_PATHSPECS": "0"})
+    done = picker.store.run_git(
+        "grep", "-h", "-o", "-P", words, tree, "--", "*.py", env={"GIT_LITERAL_PATHSPECS": "0"}, asks=[tree]
+    )
     return not names <= set(done.text.split())

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import tempfile
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from backproof.adapters.git import Source, Store
+from backproof.adapters.scratch import open_scratch
 from backproof.core.errors import PlanError
 from backproof.history import branches
 from backproof.history.picks import Picker
@@ -76,7 +75,7 @@ def open_repository(repo: str, say: Callable[[str], None], *, mainline: int | No
         mainline: for merge commits, see `Picker`.
     """
     source = Source.open(repo)
-    with tempfile.TemporaryDirectory(prefix="backproof-") as folder:
-        store = Store.create(Path(folder) / "store.git", source)
+    with open_scratch() as folder:
+        store = Store.create(folder / "store.git", source, lazy=True)
         with Picker(store, say=say, mainline=mainline) as picker:
             yield Repository(source=source, picker=picker, say=say)

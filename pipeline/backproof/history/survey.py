@@ -64,8 +64,8 @@ def survey_branches(
     checks = NameChecks(picker, drop)
     trees = {name: picker.read_tree(tip) for name, tip in branches.items()}
     rows: list[SurveyRow] = []
-    for fix in fixes:
-        new = _survey_fix(picker, landings, fix, branches, trees, main=main, drop=drop, checks=checks)
+    for group in [[fix] for fix in fixes] if series else [fixes]:
+        new = _survey_fixes(picker, landings, group, branches, trees, main=main, drop=drop, checks=checks)
         rows += new
         if series:
             trees.update({row.branch: row.tree for row in new if row.tree is not None})
@@ -89,10 +89,10 @@ def _read_fix(picker: Picker, landings: Landings, sha: str, main: str, drop: Dro
     return _Fix(commit=commit, change=change, faulty=faulty, later=find_follow_ups(picker, landings, sha, main))
 
 
-def _survey_fix(
+def _survey_fixes(
     picker: Picker,
     landings: Landings,
-    fix: _Fix,
+    fixes: Sequence[_Fix],
     branches: Mapping[str, str],
     trees: Mapping[str, str],
     *,
@@ -100,23 +100,24 @@ def _survey_fix(
     drop: Drop,
     checks: NameChecks,
 ) -> list[SurveyRow]:
-    evidence = {name: _find_evidence(landings, fix, tip) for name, tip in branches.items()}
+    pairs = [(fix, name) for fix in fixes for name in branches]
+    evidence = [_find_evidence(landings, fix, branches[name]) for fix, name in pairs]
     # Where the change is known to be, nothing is tried: far from its own parent that costs 200 ms a branch.
-    names = [name for name in branches if not evidence[name]]
-    picks = dict(zip(names, _pick_fix(picker, fix, [trees[name] for name in names], drop), strict=True))
+    tried = [at for at, proof in enumerate(evidence) if not proof]
+    picks = dict(zip(tried, _pick_fixes(picker, [pairs[at] for at in tried], trees, drop), strict=True))
     there = PickResult(outcome=PickOutcome.ALREADY_THERE)
     return [
         _make_row(
             picker,
             landings,
             fix,
-            (name, tip, trees[name]),
-            picks.get(name, there),
-            evidence=evidence[name],
-            notes=tuple(landings.describe_taken_back(fix.commit.sha, tip, main)),
-            suspects=_find_suspects(checks, fix, trees[name], picks.get(name, there)),
+            (name, branches[name], trees[name]),
+            picks.get(at, there),
+            evidence=evidence[at],
+            notes=tuple(landings.describe_taken_back(fix.commit.sha, branches[name], main)),
+            suspects=_find_suspects(checks, fix, trees[name], picks.get(at, there)),
         )
-        for name, tip in branches.items()
+        for at, (fix, name) in enumerate(pairs)
     ]
 
 
@@ -129,10 +130,16 @@ def _find_evidence(landings: Landings, fix: _Fix, tip: str) -> str:
     return landing.how if own else f"{landing.how}: {landing.commit.sha[:12]} {landing.commit.subject}"
 
 
-def _pick_fix(picker: Picker, fix: _Fix, trees: Sequence[str], drop: Drop) -> list[PickResult]:
-    if fix.change is None:
-        return [picker.pick(fix.commit.sha, tree, drop=drop) for tree in trees]
-    return picker.pick_all([(fix.change, tree) for tree in trees], drop=drop)
+def _pick_fixes(
+    picker: Picker, pairs: Sequence[tuple[_Fix, str]], trees: Mapping[str, str], drop: Drop
+) -> list[PickResult]:
+    """Pick all in one batch; a fix without a change says itself why."""
+    questions = [(fix.change, trees[name]) for fix, name in pairs if fix.change is not None]
+    results = iter(picker.pick_all(questions, drop=drop))
+    return [
+        next(results) if fix.change is not None else picker.pick(fix.commit.sha, trees[name], drop=drop)
+        for fix, name in pairs
+    ]
 
 
 def _find_suspects(checks: NameChecks, fix: _Fix, onto: str, pick: PickResult) -> tuple[str, ...]:

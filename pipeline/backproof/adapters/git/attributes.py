@@ -10,10 +10,12 @@ import hashlib
 import re
 from typing import TYPE_CHECKING
 
+from pathspec import GitIgnoreSpec
+
 from backproof.adapters.git.objects import FILE_MODES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Collection, Iterable, Iterator, Mapping
     from pathlib import Path
 
     from backproof.adapters.git.objects import Objects
@@ -30,7 +32,7 @@ class AttributeFolders:
         self._folder = folder
         self._objects = objects
 
-    def prepare(self, paths: Iterable[str], ours: str) -> Path | None:
+    def prepare(self, paths: Collection[str], ours: str) -> Path | None:
         """Return a folder with the attributes of files whose text is merged; None where none steers a merge.
 
         Args:
@@ -38,7 +40,8 @@ class AttributeFolders:
             ours: the tree whose attributes count, as they do in a checkout of it.
         """
         texts = dict(self._read(ours, paths))
-        return self._write(texts) if any(map(_STEERS.search, texts.values())) else None
+        steered = any(_may_steer(text, name.removesuffix(FILE), paths) for name, text in texts.items())
+        return self._write(texts) if steered else None
 
     def _read(self, tree: str, paths: Iterable[str]) -> Iterator[tuple[str, bytes]]:
         parts = {tuple(path.split("/")[:depth]) for path in paths for depth in range(path.count("/") + 1)}
@@ -57,3 +60,15 @@ class AttributeFolders:
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(text)
         return folder
+
+
+def _may_steer(text: bytes, folder: str, paths: Iterable[str]) -> bool:
+    """Tell whether attributes of a folder can steer the merge of a file: rather once too often, for git then reads them itself."""
+    lines = [line for line in text.splitlines() if _STEERS.search(line)]
+    patterns = [line.split()[0].decode("utf-8", "surrogateescape") for line in lines]
+    # Macros, quoted names and what git refuses are git's to read.
+    if any(pattern.startswith(("[", '"', "!")) for pattern in patterns):
+        return True
+    spec = GitIgnoreSpec.from_lines(patterns)
+    inside = (path.removeprefix(folder) for path in paths if path.startswith(folder))
+    return any(spec.match_file(path.encode("utf-8", "surrogateescape").decode("utf-8", "replace")) for path in inside)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from backproof.adapters.git.attributes import AttributeFolders
 from backproof.adapters.git.command import checked, run_git
 from backproof.adapters.git.merge_output import failed_merge, parse_batch
-from backproof.adapters.git.narrow_merging import merge_narrow, narrow_merge
+from backproof.adapters.git.narrow_merging import Narrow, merge_narrow, narrow_merge
 from backproof.adapters.git.old_merging import merge_in_worktree
 
 if TYPE_CHECKING:
@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from backproof.adapters.proc import Completed
 
 _IN_MEMORY = (2, 39)
+_REMEMBERED = 2000
+"""Merges whose results are remembered: an explanation asks for the same ones again."""
 
 
 def read_version() -> tuple[int, ...]:
@@ -50,24 +52,38 @@ class TreeMerger:
         self._attributes = AttributeFolders(store.folder.absolute() / "attributes", store.objects)
         self._say = say
         self._warned = False
+        self._merged: dict[Merge, Merged] = {}
 
     def merge_trees(self, merges: Sequence[Merge]) -> list[Merged]:
         """Return one result for each merge, in order. An object that is missing is a failure, never a conflict."""
         if read_version() < _IN_MEMORY:
             self._warn_once()
             return [self._merge_in_worktree(merge) for merge in merges]
-        narrows = {at: narrow for at, merge in enumerate(merges) if (narrow := narrow_merge(self._objects, merge))}
-        results = dict(zip(narrows, merge_narrow(self._objects, list(narrows.values()), self._merge_one), strict=True))
-        whole = [at for at in range(len(merges)) if at not in narrows or results[at].tree is None]
-        results |= zip(whole, self._merge_all([merges[at] for at in whole]), strict=True)
+        if len(self._merged) > _REMEMBERED:
+            self._merged.clear()
+        new = [merge for merge in dict.fromkeys(merges) if merge not in self._merged]
+        self._merged |= zip(new, self._merge_new(new), strict=True)
+        return [self._merged[merge] for merge in merges]
+
+    def _merge_new(self, merges: Sequence[Merge]) -> list[Merged]:
         # Few projects have attributes that steer a merge, and few merges touch such files: only these are merged again.
-        again: dict[Path, list[int]] = {}
+        steered: dict[int, Path] = {}
+        narrows: dict[int, Narrow] = {}
         for at, merge in enumerate(merges):
-            paths = results[at].merged_paths if at in whole else narrows[at].contents
-            if folder := self._attributes.prepare(paths, merge.ours):
-                again.setdefault(folder, []).append(at)
-        for folder, steered in again.items():
-            results |= zip(steered, self._merge_all([merges[at] for at in steered], folder), strict=True)
+            if narrow := narrow_merge(self._objects, merge):
+                if folder := self._attributes.prepare(narrow.contents, merge.ours):
+                    steered[at] = folder
+                else:
+                    narrows[at] = narrow
+        results = dict(zip(narrows, merge_narrow(self._objects, list(narrows.values()), self._merge_one), strict=True))
+        whole = [at for at in range(len(merges)) if at not in steered and (at not in narrows or not results[at].tree)]
+        results |= zip(whole, self._merge_all([merges[at] for at in whole]), strict=True)
+        for at in whole:
+            if folder := self._attributes.prepare(results[at].merged_paths, merges[at].ours):
+                steered[at] = folder
+        for folder in set(steered.values()):
+            group = [at for at, other in steered.items() if other == folder]
+            results |= zip(group, self._merge_all([merges[at] for at in group], folder), strict=True)
         return [results[at] for at in range(len(merges))]
 
     def _merge_one(self, merge: Merge) -> Merged:
@@ -84,6 +100,7 @@ class TreeMerger:
 
     def _merge_all(self, merges: Sequence[Merge], attributes: Path | None = None) -> list[Merged]:
         labels = [self._write_commits(merge) for merge in merges]
+        self._objects.flush(name for names in labels for name in names)
         results: list[Merged] = []
         while len(results) < len(labels):
             rest = "".join("{} {}\n".format(*names) for names in labels[len(results) :]).encode()
@@ -97,7 +114,8 @@ class TreeMerger:
         place = [] if attributes is None else [f"--work-tree={attributes}"]
         options = ("--write-tree", "--messages", "--allow-unrelated-histories", "--stdin")
         command = (f"--git-dir={self._store.folder.absolute()}", *place, "merge-tree", *options)
-        return run_git(*command, cwd=attributes, stdin=stdin)
+        # Packing what goes with the store costs as much as merging it.
+        return run_git(*command, cwd=attributes, stdin=stdin, settings=("core.looseCompression=0",))
 
     def _warn_once(self) -> None:
         if not self._warned:

@@ -54,7 +54,10 @@ def merge_narrow(objects: Objects, narrows: Sequence[Narrow], run: Callable[[Mer
     base, ours, theirs = (_write_flat(objects, triples, side) for side in range(3))
     merged = run(Merge(base=base, ours=ours, theirs=theirs)) if triples else Merged(tree=base, unmerged={})
     if merged.tree is None:
-        return [merged for _ in narrows]
+        # One of these cannot be read: the others are merged without it.
+        half = len(narrows) // 2
+        parts = [merge_narrow(objects, part, run) for part in (narrows[:half], narrows[half:])] if half else [[merged]]
+        return [result for part in parts for result in part]
     files = objects.read_tree(merged.tree)
     texts = {sides: files[name] for sides, name in triples.items()}
     conflicts = frozenset(sides for sides, name in triples.items() if name in merged.unmerged)

@@ -6,6 +6,7 @@ GitPython keeps one `git cat-file --batch` running: a process per question costs
 from __future__ import annotations
 
 import functools
+import hashlib
 import os
 import re
 import weakref
@@ -23,7 +24,7 @@ from backproof.adapters.git.command import require_git
 from backproof.core.errors import HostError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
     from pathlib import Path
 
 TREE_MODE = "40000"
@@ -62,7 +63,14 @@ class CommitInfo:
 class Objects:
     """The objects of one store."""
 
-    def __init__(self, git_dir: Path) -> None:
+    def __init__(self, git_dir: Path, *, lazy: bool = False) -> None:
+        """Open them.
+
+        Args:
+            git_dir: the store.
+            lazy: whether objects of ours are written only before a git command that may ask for them: a file costs more than
+                the question, and most of these nobody asks for. What is still waiting is lost with this object.
+        """
         require_git()
         git_dir = git_dir.absolute()
         self._git = Git(str(git_dir))
@@ -72,7 +80,9 @@ class Objects:
         # Not GitPython's own: that one starts a process for each object it writes.
         self._database = LooseObjectDB(str(git_dir / "objects"))
         self._trees: dict[str, dict[str, Entry]] = {}
-        self._written: dict[tuple[str, bytes], str] = {}
+        self._lazy = lazy
+        self._written: set[str] = set()
+        self._waiting: dict[str, tuple[str, bytes]] = {}
 
     def close(self) -> None:
         self._git.clear_cache()
@@ -81,6 +91,8 @@ class Objects:
         """Return the kind and the bytes of an object; None where the store does not have it whole."""
         if not _OID.fullmatch(oid):
             return None
+        if oid in self._waiting:
+            return self._waiting[oid]
         for _ in range(2):
             try:
                 _, kind, _, data = self._git.get_object_data(oid)
@@ -185,12 +197,34 @@ class Objects:
 
     def write_object(self, kind: str, data: bytes) -> str:
         """Store an object of ours; the user's repository is only borrowed from."""
-        oid = self._written.get((kind, data))
-        if oid is None:
-            stream = self._database.store(IStream(kind.encode(), len(data), BytesIO(data)))
-            oid = str(stream.hexsha.decode())
-            self._written[kind, data] = oid
+        oid = hashlib.sha1(b"%s %d\0%s" % (kind.encode(), len(data), data), usedforsecurity=False).hexdigest()
+        if oid not in self._written:
+            self._waiting[oid] = (kind, data)
+            if not self._lazy:
+                self.flush([oid])
         return oid
+
+    def flush(self, wanted: Iterable[str] | None = None) -> None:
+        """Write what is waiting to disk: all, or what these objects hold."""
+        for oid in list(self._waiting) if wanted is None else self._list_waiting(wanted):
+            kind, data = self._waiting.pop(oid)
+            self._database.store(IStream(kind.encode(), len(data), BytesIO(data)))
+            self._written.add(oid)
+
+    def _list_waiting(self, wanted: Iterable[str]) -> list[str]:
+        """Return the objects that are waiting among these and all that they hold."""
+        todo, waiting = list(wanted), dict[str, None]()
+        while todo:
+            oid = todo.pop()
+            if oid not in self._waiting or oid in waiting:
+                continue
+            waiting[oid] = None
+            kind, data = self._waiting[oid]
+            if kind == "tree":
+                todo += [entry.oid for entry in self.read_tree(oid).values()]
+            elif kind == "commit":
+                todo += re.findall(r"^(?:tree|parent) ([0-9a-f]{40})$", data.decode("utf-8", "replace"), re.MULTILINE)
+        return list(waiting)
 
 
 def _own_environment(git_dir: Path) -> dict[str, str]:

@@ -47,6 +47,7 @@ def _resolve_index(store: Store, worktree: Worktree, unmerged: Mapping[str, dict
         meta = [f"0 {'0' * 40}", *([f"{entry.mode} {entry.oid}"] if entry else [])]
         rows += [f"{fields}\t{path}\0".encode("utf-8", "surrogateescape") for fields in meta]
     if rows:
+        store.objects.flush()
         done = worktree.run_git("update-index", "-z", "--index-info", stdin=b"".join(rows))
         checked(done, "the merge cannot be read back")
 

@@ -40,12 +40,13 @@ def _create_store(folder: Path) -> None:
 class Store:
     """A bare repository of ours with the user's objects as alternates."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, *, lazy: bool = False) -> None:
         self.folder = folder
+        self._lazy = lazy
 
     @classmethod
-    def create(cls, folder: Path, source: Source) -> Store:
-        """Make (or re-open) the store and point it at the source's objects."""
+    def create(cls, folder: Path, source: Source, *, lazy: bool = False) -> Store:
+        """Make (or re-open) the store and point it at the source's objects; `lazy` is one that goes with its command."""
         if not _is_whole(folder):
             _create_store(folder)
         (folder / "objects" / "info" / "alternates").write_text(f"{source.objects}\n", encoding="utf-8")
@@ -53,18 +54,28 @@ class Store:
         (folder / "shallow").unlink(missing_ok=True)
         if source.shallow:
             (folder / "shallow").write_bytes(source.shallow.read_bytes())
-        return cls(folder)
+        return cls(folder, lazy=lazy)
 
     @cached_property
     def objects(self) -> Objects:
         """The objects, read and written without a process for each question."""
-        return Objects(self.folder)
+        return Objects(self.folder, lazy=self._lazy)
 
-    def run_git(self, *args: str, stdin: bytes = b"", env: dict[str, str] | None = None) -> proc.Completed:
+    def run_git(
+        self,
+        *args: str,
+        stdin: bytes = b"",
+        env: dict[str, str] | None = None,
+        asks: Iterable[str] | None = None,
+    ) -> proc.Completed:
+        """Run a git command on the store; `asks` are the objects of ours that it may ask for, all of them when None."""
+        self.objects.flush(asks)
         return run_git(f"--git-dir={self.folder}", *args, stdin=stdin, env=env)
 
     def resolve_commit(self, name: str) -> str | None:
         """Return the full hash of a commit, or None where the store does not have it (or the short name is ambiguous)."""
+        if (whole := self.objects.find_object(name)) and whole[0] == "commit":
+            return name
         done = self.run_git("rev-parse", "--quiet", "--verify", "--end-of-options", f"{name}^{{commit}}")
         return done.text.strip() if done.code == 0 else None
 
@@ -111,15 +122,17 @@ class Store:
         """Write all files of a tree into a folder; with `suffixes` only such files, and a link as a file with its target."""
         folder.mkdir(parents=True, exist_ok=True)
         env = {"GIT_INDEX_FILE": str(folder.with_name(f".{folder.name}.index"))}
-        checked(self.run_git("read-tree", tree, env=env), "the tree cannot be read")
+        checked(self.run_git("read-tree", tree, env=env, asks=[tree]), "the tree cannot be read")
         write: tuple[str, ...] = ("--work-tree", str(folder), "checkout-index", "--force")
         names = b""
         if suffixes:
-            listed = checked(self.run_git("ls-files", "-z", env=env), "the tree cannot be listed").stdout.split(b"\0")
+            listed = checked(
+                self.run_git("ls-files", "-z", env=env, asks=()), "the tree cannot be listed"
+            ).stdout.split(b"\0")
             names = b"\0".join(name for name in listed if name.endswith(tuple(map(str.encode, suffixes))))
-            done = self.run_git("-c", "core.symlinks=false", *write, "-z", "--stdin", stdin=names, env=env)
+            done = self.run_git("-c", "core.symlinks=false", *write, "-z", "--stdin", stdin=names, env=env, asks=())
         else:
-            done = self.run_git(*write, "--all", env=env)
+            done = self.run_git(*write, "--all", env=env, asks=())
         checked(done, f"{folder}: the tree cannot be written")
         Path(env["GIT_INDEX_FILE"]).unlink(missing_ok=True)
 
