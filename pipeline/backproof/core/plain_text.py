@@ -78,8 +78,6 @@ def _break_commands(text: str) -> str:
 def dump_json(value: Any) -> str:
     """Return readable JSON with every character that is not shown written as an escape: the value is the same."""
     text = json.dumps(value, indent=2, ensure_ascii=False).replace(_OLD_COMMAND, r"##\u005b")
-    return text if text.isascii() and "\x7f" not in text else "".join(map(_escape_unseen, text))
-
-
-def _escape_unseen(char: str) -> str:
-    return json.dumps(char)[1:-1] if char != "\n" and unicodedata.category(char) in {*_UNSEEN, "Zl", "Zp"} else char
+    shown = {*text} - {"\n"}  # each character once: a large result has hundreds of thousands
+    unseen = [char for char in shown if unicodedata.category(char) in {*_UNSEEN, "Zl", "Zp"}]
+    return text.translate({ord(char): json.dumps(char)[1:-1] for char in unseen}) if unseen else text

@@ -9,8 +9,9 @@ from __future__ import annotations
 import os
 import re
 from dataclasses import dataclass
-from itertools import islice
 from typing import TYPE_CHECKING, Final
+
+import stringzilla
 
 from backproof.triage import correlate, rules, serverlog
 from backproof.triage.collect import FileSummary, LineReader
@@ -35,15 +36,13 @@ _BLOCK: Final = 1 << 20
 _AHEAD: Final = 64 << 10  # a record and what continues it must fit
 _LINE: Final = 4096  # bytes of a line that are looked at; records are cut at 1024
 _BACK: Final = 4096
-_NEAR: Final = 8192
 _CONTINUED: Final = 40
 _EDGE: Final = 2 << 20  # where a process introduces itself
 _SNIFF: Final = 16 << 10
 _COMMUNICATORS: Final = 64
 _PLOG_HEAD: Final = re.compile(rb"\[[A-Z0-9]+\] [A-Z0-9_]+\(-?\d+,")
 
-# A literal needle alone lets RE2 search with vector instructions; any alternation costs a factor of ten.
-_ERROR: Final = rb"\[ERROR\]"
+_ERROR: Final = b"[ERROR]"
 _MIXED: Final = (
     rb"\[ERROR\]|\[Error\]|\b[EW][0-9A-Z]\d{4}(?:: |\[PID)|\bERROR\b|error code|Error: |_down|File \"|out of memory"
     rb"|Heartbeat|heartbeat|excep_code|event_id|exception_print|"
@@ -144,7 +143,7 @@ def _read_matching_lines(reader: LineReader, handle: int, part: FileRange) -> No
 def _look_for_errors(reader: LineReader, handle: int, part: FileRange, at: int, data: bytes, done: int) -> int:  # noqa: PLR0917
     """Read the errors of a plog window; return how far the lines are done. Written flat: it runs once per error of the input."""
     limit, repeated_of = min(part.stop - at, _WINDOW), reader.repeated.get
-    at_error = _find_literal(data, done)
+    at_error = stringzilla.find(data, _ERROR, done)
     while 0 <= at_error < limit:
         start = data.rfind(b"\n", 0, at_error) + 1
         stop = data.find(b"\n", at_error)
@@ -160,9 +159,7 @@ def _look_for_errors(reader: LineReader, handle: int, part: FileRange, at: int, 
         else:
             after = _read_record(reader, handle, at + start if start else _find_line_start(handle, at), part) - at
             done = max(after, at_error + 1)
-        at_error = data.find(b"[ERROR]", done, done + _NEAR)
-        if at_error < 0:
-            at_error = _find_literal(data, done)
+        at_error = stringzilla.find(data, _ERROR, done)
     return done
 
 
@@ -176,15 +173,6 @@ def _look_for_words(reader: LineReader, handle: int, part: FileRange, at: int, d
         done = max(after, hit.start() + 1)
         hit = search(data, done) if done < len(data) else None
     return done
-
-
-def _find_literal(data: bytes, start: int) -> int:
-    """Return the offset of the next `[ERROR]`, -1 for none. Close by, a plain search beats the call into RE2."""
-    near = data.find(b"[ERROR]", start, start + _NEAR)
-    if near >= 0 or start + _NEAR >= len(data):
-        return near
-    hit = compile_pattern(_ERROR).search(data, start + _NEAR - 6)
-    return hit.start() if hit else -1
 
 
 def _read_record(reader: LineReader, handle: int, start: int, part: FileRange) -> int:
@@ -228,8 +216,10 @@ def _read_edges(reader: LineReader, handle: int, part: FileRange) -> None:
 def _find_introductions(head: bytes) -> Iterator[int]:
     """Return the offsets of lines that say which rank and device a process has."""
     for needle in correlate.LINK_NEEDLES:
-        hits = compile_pattern(re.escape(needle)).finditer(head)
-        yield from (head.rfind(b"\n", 0, hit.start()) + 1 for hit in islice(hits, _COMMUNICATORS))
+        hit, count = stringzilla.find(head, needle), 0
+        while hit >= 0 and count < _COMMUNICATORS:
+            yield head.rfind(b"\n", 0, hit) + 1
+            hit, count = stringzilla.find(head, needle, hit + len(needle)), count + 1
 
 
 def _is_plog(start: bytes) -> bool:
