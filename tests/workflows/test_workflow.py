@@ -16,12 +16,13 @@ from typing import Any
 import click
 import pytest
 import yaml
+from backproof import bundle
 from backproof.cli import cli
 from checkout import ROOT
 
 WORKFLOW, ACTION = ROOT / "workflows/backproof.yml", ROOT / "workflows/action.yml"
 EXPRESSION = re.compile(r"\$\{\{\s*(.+?)\s*\}\}")
-OPTIONAL = ("check", "container", "environment", "tool", "index-url", "trusted-host", "wheelhouse", "cache")
+OPTIONAL = ("check", "container", "extra", "environment", "tool", "index-url", "trusted-host", "wheelhouse", "cache")
 """Inputs that are empty where nobody sets them."""
 HOSTILE = "x'\"; touch pwned; $(touch pwned) `touch pwned` && ::set-output name=a::b * ?"
 
@@ -109,6 +110,7 @@ def values(root: Path, inputs: dict[str, str]) -> dict[str, str]:
         "steps.tool.outputs.backproof": str(root / "bin/backproof"),
         "steps.install.outputs.backproof": str(root / "bin/backproof"),
         "steps.install.outputs.run": str(root / "run folder"),
+        "steps.attest.outputs.bundle-path": str(root / "attestation of actions"),
         "secrets.BACKPROOF_TOKEN || github.token": "a-token",
     }
 
@@ -182,6 +184,29 @@ def test_what_runs_the_target_has_no_token_and_what_has_it_runs_no_target() -> N
     tokens = [step["name"] for step in publish["steps"] if "GH_TOKEN" in json.dumps(step)]
     assert tokens == ["Comment"]
     assert not [step for step in publish["steps"] if re.search(r"\b(run|resume|demo)\b \"", step.get("run", ""))]
+
+
+def test_what_signs_runs_on_a_hosted_runner_and_nothing_of_the_target() -> None:
+    jobs = read(WORKFLOW)["jobs"]
+    assert [name for name, job in jobs.items() if "id-token" in job["permissions"]] == ["attest"]
+    attest = jobs["attest"]
+    assert attest["runs-on"] == "ubuntu-24.04"
+    assert "secrets." not in json.dumps(attest)
+    order = [step["name"] for step in attest["steps"]]
+    assert order.index("Bundle") < order.index("Attest")
+    (signed,) = [step["with"] for step in attest["steps"] if step["name"] == "Attest"]
+    assert signed["predicate-type"] == bundle.predicate.PREDICATE_TYPE
+
+
+def test_a_bundle_verifies_before_it_is_signed(tmp_path: Path) -> None:
+    done, runner = run(named("Bundle"), tmp_path)
+    assert done.returncode == 0, done.stderr
+    made, verified, predicate = (parse(call) for call in runner.calls)
+    assert made["folder"] == tmp_path / "run"
+    assert made["out"] == verified["file"] == predicate["file"] == tmp_path / "attested/bundle.tar.gz"
+    assert predicate["predicate"] is True
+    refused, _ = run(named("Bundle"), tmp_path / "b", code=4)
+    assert refused.returncode == 4
 
 
 def test_nobody_elses_code_starts_it() -> None:
@@ -268,6 +293,18 @@ def test_comment(tmp_path: Path, publish: str, code: int) -> None:
     assert [each["folder"].name for each in calls] == ["run-a", "run-b b"], "one refusal does not stop the others"
     assert all(each["really"] is (publish == "true") and each["lang"] == "zh" for each in calls)
     assert "a-token" not in done.stdout + done.stderr + json.dumps(runner.calls)
+
+
+def test_a_comment_says_who_signed_where_somebody_has(tmp_path: Path) -> None:
+    for name in ("run-a", "run-b b"):
+        (tmp_path / "runs" / name).mkdir(parents=True)
+        (tmp_path / "runs" / name / "run.json").touch()
+    signed = tmp_path / "attested/attested-b b"
+    signed.mkdir(parents=True)
+    (signed / "attestation.json").touch()
+    _, runner = run(named("Comment"), tmp_path)
+    attested = [parse(call)["attested"] for call in runner.calls]
+    assert attested == [None, (signed / "bundle.tar.gz", signed / "attestation.json")]
 
 
 @pytest.mark.parametrize(

@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING
 
 import click
 
-from backproof.commands.options import FILE, FOLDER, kit_option
-from backproof.commands.output import print_line, print_text
+from backproof.commands.options import FILE, FOLDER, kit_option, require_signer, signer_option
+from backproof.commands.output import print_json, print_line, print_text
 from backproof.core.plural import format_count
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from backproof import bundle
 
 
@@ -21,8 +23,21 @@ if TYPE_CHECKING:
 @kit_option
 @click.option("--verify", "file", metavar="FILE", type=FILE, help="Check this bundle, offline, instead of making one.")
 @click.option("--comment", is_flag=True, help="With --verify: print only the comment, regenerated from the bundle.")
+@click.option(
+    "--predicate", is_flag=True, help="With --verify: print only the in-toto test result, for actions/attest."
+)
+@click.option("--attestation", type=FILE, help="With --verify: also check who signed; needs backproof[attest].")
+@signer_option
 def bundle_command(
-    *, folder: Path | None, out: Path | None, kit: Path | None, file: Path | None, comment: bool
+    *,
+    folder: Path | None,
+    out: Path | None,
+    kit: Path | None,
+    file: Path | None,
+    comment: bool,
+    predicate: bool,
+    attestation: Path | None,
+    signer: str | None,
 ) -> None:
     """Put the evidence of RUN into one archive, redacted, with hashes and an unsigned in-toto statement.
 
@@ -32,7 +47,8 @@ def bundle_command(
     if (folder is None) == (file is None):
         raise click.UsageError("Give a run to bundle, or --verify and a bundle.")
     if file is not None:
-        _check_bundle(file, comment=comment)
+        show = _print_comment if comment else _print_predicate if predicate else _print_verified
+        _check_bundle(file, attestation, signer, show)
     elif folder is not None:
         _write_bundle(folder, out, kit)
 
@@ -56,17 +72,33 @@ def _write_bundle(folder: Path, out: Path | None, kit: Path | None) -> None:
     print_line("not signed: send the SHA-256 above by another way than the file")
 
 
-def _check_bundle(file: Path, *, comment: bool) -> None:
+def _check_bundle(
+    file: Path, attestation: Path | None, signer: str | None, show: Callable[[bundle.VerifiedBundle, str], None]
+) -> None:
     from backproof import bundle
 
-    verified = bundle.verify_bundle(file)
-    print_text(verified.comment) if comment else _print_verified(verified)
+    if attestation is None:
+        show(bundle.verify_bundle(file), "")
+    else:
+        attested = bundle.verify_attestation(file, attestation, require_signer(signer))
+        show(attested.verified, attested.workflow)
 
 
-def _print_verified(verified: bundle.VerifiedBundle) -> None:
+def _print_comment(verified: bundle.VerifiedBundle, _: str) -> None:
+    print_text(verified.comment)
+
+
+def _print_predicate(verified: bundle.VerifiedBundle, _: str) -> None:
+    from backproof import bundle
+
+    print_json(bundle.build_predicate(verified))
+
+
+def _print_verified(verified: bundle.VerifiedBundle, workflow: str) -> None:
     loaded, manifest = verified.replayed.loaded, verified.manifest
     files = format_count(len(manifest.files), "file")
-    print_line(f"verified: {files}, whole and as listed; not signed: this says nothing of its maker")
+    signed = f"signed by {workflow}" if workflow else "not signed: this says nothing of its maker"
+    print_line(f"verified: {files}, whole and as listed; {signed}")
     print_line(f"the run {loaded.run.id}: {loaded.run.sentence}")
     origin = "as the bundle has it, to the byte" if verified.same_comment else f"{manifest.tool} wrote the bundle's own"
     print_line(f"the comment, regenerated: {origin}")

@@ -8,12 +8,21 @@ from typing import TYPE_CHECKING
 
 import click
 
-from backproof.commands.options import FOLDER, json_option, kit_option, language_option
+from backproof.commands.options import (
+    FILE,
+    FOLDER,
+    json_option,
+    kit_option,
+    language_option,
+    require_signer,
+    signer_option,
+)
 from backproof.commands.output import actions_job, print_json, print_line, print_text, say
 from backproof.core.errors import ExitCode, PlanError
 
 if TYPE_CHECKING:
     from backproof.records.audit import AuditRecord
+    from backproof.report.render import Links
     from backproof.upstream import publish
     from backproof.upstream.audit import Subject
     from backproof.upstream.publish import MarkKind, Post
@@ -125,9 +134,24 @@ def _print_audit(record: AuditRecord) -> None:
     type=click.Choice(["run", "status"]),
     help="Also mark the head of the pull request, so that branch protection can ask for it.",
 )
+@click.option(
+    "--attested",
+    nargs=2,
+    type=FILE,
+    metavar="BUNDLE ATTESTATION",
+    help="The bundle of RUN, and what actions/attest wrote for it: the comment then says who signed.",
+)
+@signer_option
 @language_option
 def publish_command(
-    *, folder: Path, kit: Path | None, really: bool, check: MarkKind | None, lang: publish.Language
+    *,
+    folder: Path,
+    kit: Path | None,
+    really: bool,
+    check: MarkKind | None,
+    attested: tuple[Path, Path] | None,
+    signer: str | None,
+    lang: publish.Language,
 ) -> None:
     """Create or update the one comment of RUN on the upstream pull request.
 
@@ -144,7 +168,7 @@ def publish_command(
     client = connect()
     loaded = publish.load_publishable(folder, REGISTRY, kit)
     post = publish.Post(
-        comment=publish.prepare_comment(client, loaded, language=lang),
+        comment=publish.prepare_comment(client, loaded, language=lang, links=_link_signer(loaded, attested, signer)),
         check=publish.prepare_check(client, loaded, check) if check else None,
     )
     if not really:
@@ -156,6 +180,18 @@ def publish_command(
         print_line(f"marked: {record.check}")
     if actions := actions_job():
         actions.set_outputs(comment_url=record.url)
+
+
+def _link_signer(loaded: publish.Loaded, attested: tuple[Path, Path] | None, signer: str | None) -> Links:
+    from backproof import bundle
+    from backproof.report.render import Links
+    from backproof.upstream.publish import UNSIGNED
+
+    if not attested:
+        return UNSIGNED
+    signed = bundle.verify_attestation(*attested, require_signer(signer))
+    signed.must_be_of(loaded.story)
+    return Links(signer=signed.workflow, sha256=signed.sha256)
 
 
 def _print_plan(post: Post) -> None:

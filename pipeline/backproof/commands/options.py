@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -27,6 +28,12 @@ class _Folder(click.Path):
 FOLDER = _Folder(path_type=Path, exists=True, file_okay=False)
 FILE = click.Path(path_type=Path, exists=True, dir_okay=False)
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON instead of text.")
+signer_option = click.option(
+    "--signer",
+    metavar="OWNER/NAME",
+    envvar="GITHUB_REPOSITORY",
+    help="The repository whose workflow must have signed; by default the job's own.",
+)
 kit_option = click.option(
     "--kit",
     type=FOLDER,
@@ -81,3 +88,10 @@ class CommandGroup(click.Group):
         del ctx
         with formatter.section("Commands"):
             formatter.write_dl([(name, command.get_short_help_str(400)) for name, command in self.commands.items()])
+
+
+def require_signer(signer: str | None) -> str:
+    """Return the repository that must have signed, owner/name."""
+    if not signer or not re.fullmatch(r"[\w.-]{1,100}/[\w.-]{1,100}", signer, re.ASCII):
+        raise click.UsageError("Name the repository that must have signed: --signer OWNER/NAME.")
+    return signer

@@ -60,6 +60,8 @@ class Links:
     page: str = ""
     bundle: str = ""
     sha256: str = ""
+    signer: str | None = None
+    """The workflow that attested the bundle, "" for an unsigned run; None where it does not matter."""
 
 
 def render_comment(

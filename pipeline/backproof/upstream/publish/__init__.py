@@ -2,10 +2,11 @@
 
 from backproof.adapters.github.checks import MarkKind
 from backproof.adapters.github.comment import CommentPlace
-from backproof.upstream.publish.post import Language, Post, prepare_check, prepare_comment, send_post
+from backproof.upstream.publish.post import UNSIGNED, Language, Post, prepare_check, prepare_comment, send_post
 from backproof.upstream.publish.ready import Loaded, load_publishable
 
 __all__ = [
+    "UNSIGNED",
     "CommentPlace",
     "Language",
     "Loaded",

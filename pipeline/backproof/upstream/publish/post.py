@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from backproof.upstream.publish.ready import Loaded
 
 Language = Literal["en", "zh"]
+UNSIGNED = render.Links(signer="")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -34,8 +35,16 @@ class Post:
     check: CheckPlace | None = None
 
 
-def prepare_comment(client: GitHubClient, loaded: Loaded, *, language: Language = "en") -> CommentPlace:
+def prepare_comment(
+    client: GitHubClient, loaded: Loaded, *, language: Language = "en", links: render.Links = UNSIGNED
+) -> CommentPlace:
     """Check everything and read everything; write nothing.
+
+    Args:
+        client: of the upstream.
+        loaded: the run.
+        language: of the comment.
+        links: who signed the run's bundle.
 
     Raises:
         HostError, NeedsReview: the run may not be published, see `ready`.
@@ -50,7 +59,7 @@ def prepare_comment(client: GitHubClient, loaded: Loaded, *, language: Language 
         device=run.settings.device,
         run=run.id,
         started=run.started,
-        text=render.render_comment(loaded.story, loaded.plan, language=language),
+        text=render.render_comment(loaded.story, loaded.plan, language=language, links=links),
     )
     _must_be_postable(draft.body)
     return CommentPlace(
