@@ -136,7 +136,7 @@ def test_diff_tells_code_environment_and_outcome_apart(tmp_path: Path) -> None:
     other.validate(cases, Outcome.FAIL, facts={"torch": "2.14.0"})
     found = shown(diff_command, before, saved(other))
     changed = {(each["topic"], each["name"]): (each["before"], each["after"]) for each in found["changes"]}
-    assert changed["code", "tree of pick"] == ("b" * 40, "f" * 40)
+    assert changed["code", "tree of pick"] == ("2" * 40, "f" * 40)
     assert changed["environment", "torch"] == ("2.13.0", "2.14.0")
     assert changed["outcome", "run"] == ("pass", "fail")
     assert changed["outcome", "rows under compute on fixed"][1] == "fail, failed: fail"

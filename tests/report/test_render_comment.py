@@ -194,8 +194,15 @@ def test_reuse_and_one_line_that_runs_it_again_are_said(tmp_path: Path) -> None:
     assert "Reused from an earlier run with equal inputs: fixup." in text
     assert f"Run it again with the sources of backproof 0.1.0: `{line} --device emulator`" in text
     assert "/opt/target" not in text
-    published = replace(loaded, run=loaded.run.model_copy(update={"origin": "backproof==0.1.0"}))
-    text = render.render_comment(published, plan(target={"requirement": "project==1", "packages": []}))
+    released = replace(loaded, run=loaded.run.model_copy(update={"origin": "backproof==0.1.0"}))
+    target = {"requirement": "project==1", "packages": []}
+    text = render.render_comment(released, plan(target=target))
+    assert (
+        f"Run it again: `pip install backproof==0.1.0 && {line}" in text
+    )  # a run of the branch, though a demo is possible
+    subject = loaded.run.subject.model_copy(update={"published": True})
+    demo = replace(released, run=released.run.model_copy(update={"subject": subject}))
+    text = render.render_comment(demo, plan(target=target))
     assert "Run it again: `pip install backproof==0.1.0 && backproof demo small`" in text
     cloned = replace(loaded, run=loaded.run.model_copy(update={"origin": f"backproof @ git+https://x.org/b@{SOURCE}"}))
     assert f"`pip install 'backproof @ git+https://x.org/b@{SOURCE}' && {line}" in render.render_comment(cloned, plan())

@@ -31,6 +31,7 @@ def run_as_planned(kit: Path, folder: Path) -> tuple[Folder, Plan]:
         "kit": plan.id,
         "title": plan.title,
         "branch": plan.branch[0].name,
+        "published": plan.target is not None,
         "distribution": plan.install.distribution,
         "version": plan.target.requirement.partition("==")[2] if plan.target else "1.0",
     }

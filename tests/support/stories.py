@@ -180,14 +180,15 @@ class Folder:
             kit=named["kit"],
             title=named["title"],
             settings=settings,
-            subject=Subject(kit=self.kit, tip=BASE, target=self.target),
+            subject=Subject(kit=self.kit, tip=BASE, target=self.target, published=self.facts.get("published", False)),
             started="2026-01-02T03:04:05+00:00",
             stages=tuple(self.stages),
         )
 
     @property
     def target(self) -> Target:
-        return Target(distribution="demo", version=self.facts.get("version", "1.0rc2"), record="7" * 64)
+        named = {"distribution": "project", "version": "1.0rc2"} | self.facts
+        return Target(distribution=named["distribution"], version=named["version"], record="7" * 64)
 
     def save(self) -> Ledger:
         self.ledger.save_run(self.run)
@@ -224,9 +225,9 @@ class Folder:
             {
                 "branch": self.facts.get("branch", "release/1"),
                 "base": BASE,
-                "base_tree": BASE,
+                "base_tree": BASE.replace("a", "1"),
                 "head": PICKED,
-                "head_tree": PICKED,
+                "head_tree": PICKED.replace("b", "2"),
                 "commits": (PickedCommit.model_validate({**facts, **(commit or {})}),),
                 "changes": (FileChange(path="pkg/rows.py", before=BASE, after=PICKED),),
                 "others": (
@@ -250,7 +251,7 @@ class Folder:
         )
         record = FixupRecord(
             head=FIXED,
-            head_tree=FIXED,
+            head_tree=FIXED.replace("c", "3"),
             fixups=changes.get("fixups", (landed,)),
             changes=(FileChange(path="pkg/rows.py", before=BASE, after=FIXED),),
         )
@@ -379,9 +380,10 @@ def proved(
     *,
     device: str = "emulator",
     kit: dict[str, str] | None = None,
+    **facts: Any,
 ) -> Folder:
     """A run with all stages; a level 2 pass unless other cases are given."""
-    folder = Folder(path, device, kit or dict(KIT))
+    folder = Folder(path, device, kit or dict(KIT), facts=facts)
     folder.pick()
     folder.fixup()
     folder.install()

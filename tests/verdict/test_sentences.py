@@ -82,7 +82,7 @@ BRANCH = "release/1"
     ],
 )
 def test_the_sentence_of_a_pass(level: Level | None, device: str, proofs: int, limits: int, sentence: str) -> None:
-    assert sentences.pass_sentence(level, branch=BRANCH, device=device, proofs=proofs, limits=limits) == sentence
+    assert sentences.pass_sentence(level, place=BRANCH, device=device, proofs=proofs, limits=limits) == sentence
 
 
 @pytest.mark.parametrize(

@@ -47,7 +47,9 @@ def run_demo(kit: Path | None, out: Path | None, say: Say) -> tuple[Run, Path]:
     overlay.recover_all_sites(say)
     python = make_environment(the_plan, target, say)
     upstream = make_repository(the_plan, target, kit, say)
-    request = execution.Request(folder=folder, kit=str(kit), repo=str(upstream), python=str(python), device=device)
+    request = execution.Request(
+        folder=folder, kit=str(kit), repo=str(upstream), python=str(python), device=device, published=True
+    )
     return execution.run_pipeline(request, say), folder
 
 

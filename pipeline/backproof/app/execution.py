@@ -61,6 +61,8 @@ class Request:
     signoff: bool | None = None
     operator_source: str | None = None
     wait: float = 0
+    published: bool = False
+    """The repository is the published release's own files, not upstream's history."""
 
 
 def name_folder(stem: str) -> Path:
@@ -183,7 +185,7 @@ def open_run(request: Request, say: Say, *, hold: bool = False, options: object 
         if aside := ledger.set_aside():
             say(f"run.json was of another version or cut; it is kept as {aside.name} and the run starts afresh")
         overlay.recover_all_sites(say)
-        current = runner.save_begun(ledger, _read_current(ledger, the_plan, settings))
+        current = runner.save_begun(ledger, _read_current(ledger, the_plan, settings, published=request.published))
         with _open_context(
             ledger, kit, current, say, loaded_plan=the_plan, hold=hold, wait=request.wait, options=options
         ) as ctx:
@@ -268,7 +270,7 @@ def _locate_interpreter(name: str) -> str:
     return str(Path(found).absolute())
 
 
-def _read_current(ledger: Ledger, the_plan: Plan, settings: Settings) -> Run:
+def _read_current(ledger: Ledger, the_plan: Plan, settings: Settings, *, published: bool = False) -> Run:
     """The run as it is known here: a command that fails at once must not unsay its outcome.
 
     It is read again: before the lock was held, another process may have begun or ended a run here.
@@ -290,6 +292,7 @@ def _read_current(ledger: Ledger, the_plan: Plan, settings: Settings) -> Run:
             kit=subject.hash_kit(Path(settings.kit)),
             tip=source.resolve_branch(settings.branch),
             target=find_target(the_plan, settings),
+            published=published,
             image=os.environ.get("BACKPROOF_IMAGE", ""),
         ),
         started=now(),

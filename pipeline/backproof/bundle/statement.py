@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from backproof.bundle.manifest import Manifest
     from backproof.bundle.replay import ReplayedRun
+    from backproof.records.proof import PickRecord, Run
     from backproof.rundir.loaded_run import LoadedRun
 
 TYPE = "https://in-toto.io/Statement/v1"
@@ -40,7 +41,7 @@ def _list_subjects(run: LoadedRun) -> Iterator[dict[str, Any]]:
     if run.fixup is None or run.contradictions:
         return
     yield {
-        "name": f"backport of {run.run.kit} on {run.run.settings.branch}",
+        "name": f"backport of {run.run.kit} on {run.run.place}",
         "digest": {"gitCommit": run.fixup.head, "gitTree": run.fixup.head_tree},
     }
     installed = {file.path: file.after for file in run.install.files} if run.install else {}
@@ -50,6 +51,11 @@ def _list_subjects(run: LoadedRun) -> Iterator[dict[str, Any]]:
             if sha256 := installed.get(change.path):
                 digest["sha256"] = sha256
             yield {"name": change.path, "digest": digest}
+
+
+def _name_base(run: Run, pick: PickRecord) -> dict[str, str]:
+    """Name the commit of the branch; of a release that was only published, nothing but its files is known."""
+    return {"gitTree": pick.base_tree} if run.subject.published else {"gitCommit": pick.base}
 
 
 def _build_predicate(replayed: ReplayedRun, manifest: Manifest) -> dict[str, Any]:
@@ -62,8 +68,11 @@ def _build_predicate(replayed: ReplayedRun, manifest: Manifest) -> dict[str, Any
         "run": {"id": run.id, "started": run.started, "ended": replayed.recorded.ended},
         "kit": run.kit,
         "upstream": replayed.plan.upstream.model_dump(mode="json"),
-        "branch": run.settings.branch,
-        "base": {"gitCommit": loaded.pick.base} if loaded.pick else None,
+        "branch": None if run.subject.published else run.settings.branch,
+        "published": run.subject.target.model_dump(mode="json")
+        if run.subject.published and run.subject.target
+        else None,
+        "base": _name_base(run, loaded.pick) if loaded.pick else None,
         "outcome": run.outcome.value,
         "level": level,
         "sentence": run.sentence,

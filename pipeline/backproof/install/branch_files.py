@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
+from pathspec import GitIgnoreSpec
+
 from backproof.adapters.git.objects import FILE_MODES
 from backproof.core.model import Arm
 from backproof.install.overlay import find_original
@@ -34,19 +36,24 @@ class BranchComparison:
     lacks: tuple[str, ...]
 
 
-def compare_branch(store: Store, the_patch: Patch, root: str) -> BranchComparison:
+def compare_branch(store: Store, the_patch: Patch, root: str, *, published: bool) -> BranchComparison:
     """Compare what the distribution installs, the files of the patch left out: those are compared before they are changed.
 
     Args:
         store: the objects of the run.
         the_patch: with the distribution and the tree of the branch.
         root: the folder of the repository whose content is installed.
+        published: the tree is the published release, which has what its build made, too. Its .gitignore says what that is: git
+            would not have kept it.
     """
     tree, own = the_patch.trees[Arm.BASE], {file.installed for file in the_patch.files}
+    made = GitIgnoreSpec.from_lines(_read_ignored(store, tree) if published else ())
     pairs = {
         path: entry
         for path in sorted(the_patch.installed.files.keys() - own)
-        if (entry := store.objects.find_entry(tree, _tree_path(root, path))) and entry.mode in FILE_MODES
+        if not made.match_file(_tree_path(root, path))
+        and (entry := store.objects.find_entry(tree, _tree_path(root, path)))
+        and entry.mode in FILE_MODES
     }
     return BranchComparison(
         compared=len(pairs),
@@ -55,6 +62,10 @@ def compare_branch(store: Store, the_patch: Patch, root: str) -> BranchCompariso
             sorted(set(_list_modules(store, the_patch, root, set(pairs))) - own - set(the_patch.installed.files))
         ),
     )
+
+
+def _read_ignored(store: Store, tree: str) -> list[str]:
+    return (store.objects.read_file(tree, ".gitignore") or b"").decode("utf-8", "replace").splitlines()
 
 
 def _tree_path(root: str, path: str) -> str:

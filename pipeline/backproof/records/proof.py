@@ -244,6 +244,9 @@ class Subject(Record):
     kit: dict[str, Sha256] = Field(description="every file of the kit, by its path there")
     tip: str = Field(description="the commit that the branch pointed at")
     target: Target | None = Field(default=None, description="None: nothing was installed there when the run began")
+    published: bool = Field(
+        default=False, description="the branch is the published release's own files: upstream's branch was not read"
+    )
     image: str = Field(default="", max_length=500, description="of the container, as BACKPROOF_IMAGE names it")
 
 
@@ -276,3 +279,11 @@ class Run(Record):
     evidence: tuple[Evidence, ...] = ()
     limits: tuple[str, ...] = ()
     files: dict[str, str] = Field(default={}, description="comment.md, report.html, junit.xml: relative to run.json")
+
+    @property
+    def place(self) -> str:
+        """What the backport landed on: the branch, or the published release whose files stood for it."""
+        target = self.subject.target
+        if self.subject.published and target:
+            return f"{target.distribution} {target.version} as published"
+        return self.settings.branch

@@ -185,7 +185,7 @@ class DocumentView(RunView):
         )
         kit, url, branch, device = (shlex.quote(one_line(value)) for value in named)
         again = f"backproof run {kit} --repo {url} --branch {branch} --python PYTHON --device {device}"
-        if self.plan.target:
+        if self.run.subject.published:
             again = f"backproof demo {shlex.quote(one_line(self.run.kit))}"
         return f"pip install {shlex.quote(origin)} && {again}" if origin.startswith("backproof") else again
 

@@ -72,4 +72,4 @@ def _read_row(folder: Path, top: Path) -> RunRow:
     if found is None:
         return RunRow(folder=name, sentence="run.json is of another version, or cut")
     facts = found.model_dump(include=_FACTS)
-    return RunRow(folder=name, branch=found.settings.branch, device=found.settings.device, **facts)
+    return RunRow(folder=name, branch=found.place, device=found.settings.device, **facts)

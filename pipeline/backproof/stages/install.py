@@ -105,7 +105,7 @@ def _make_result(
 
 def _make_record(ctx: Context, the_patch: Patch, *, since: str) -> InstallRecord:
     first = the_patch.facts.distributions[0]
-    whole = compare_branch(ctx.store, the_patch, ctx.plan.install.root)
+    whole = compare_branch(ctx.store, the_patch, ctx.plan.install.root, published=ctx.run.subject.published)
     return InstallRecord(
         mode=ctx.plan.install.mode,
         arm=Arm.FIXED,

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from backproof.adapters.git import CommitInfo
     from backproof.history.picks import Drop
+    from backproof.records.proof import Run
     from backproof.rundir.context import Context
 
 NAME = "pick"
@@ -156,7 +157,7 @@ def _make_result(ctx: Context, store: Store, record: PickRecord, last: PickResul
             command=f"git format-patch {record.base[:12]}..{record.head[:12]}",
         )
     )
-    return _report_landed(record, (*evidence, *_keep_upstream(ctx, store, record)))
+    return _report_landed(ctx.run, record, (*evidence, *_keep_upstream(ctx, store, record)))
 
 
 def _show_conflicts(store: Store, record: PickRecord, last: PickResult) -> str:
@@ -191,7 +192,7 @@ def _report_stopped(record: PickRecord, evidence: tuple[Evidence, ...]) -> Stage
     return StageResult(stage=NAME, outcome=Outcome.PERSON, sentence=sentence, evidence=evidence, findings=findings)
 
 
-def _report_landed(record: PickRecord, evidence: tuple[Evidence, ...]) -> StageResult:
+def _report_landed(run: Run, record: PickRecord, evidence: tuple[Evidence, ...]) -> StageResult:
     parts = [
         f"{commit.wanted} {commit.outcome}" + (f" (without {', '.join(commit.dropped)})" if commit.dropped else "")
         for commit in record.commits
@@ -207,11 +208,10 @@ def _report_landed(record: PickRecord, evidence: tuple[Evidence, ...]) -> StageR
         return StageResult(
             stage=NAME,
             outcome=Outcome.INCONCLUSIVE,
-            sentence=f"nothing landed on {record.branch}: {', '.join(parts)}. There is no backport to prove",
+            sentence=f"nothing landed on {run.place}: {', '.join(parts)}. There is no backport to prove",
             evidence=evidence,
             findings=tuple(findings),
         )
-    sentence = (
-        f"{', '.join(parts)} on {record.branch} at {record.base[:12]}: {format_count(len(record.changes), 'file')}"
-    )
+    at = "" if run.subject.published else f" at {record.base[:12]}"
+    sentence = f"{', '.join(parts)} on {run.place}{at}: {format_count(len(record.changes), 'file')}"
     return StageResult(stage=NAME, outcome=Outcome.PASS, sentence=sentence, evidence=evidence, findings=tuple(findings))

@@ -251,7 +251,7 @@ def _sentence(story: LoadedRun, outcome: Outcome, reached: Level | None) -> str:
         return sentences.other_sentence(outcome, _cause(story, outcome))
     return sentences.pass_sentence(
         reached,
-        branch=story.run.settings.branch,
+        place=story.run.place,
         device=story.validate.device if story.validate else "",
         proofs=len(find_proofs(story.cases)),
         limits=len(declared_limits(story.cases)),

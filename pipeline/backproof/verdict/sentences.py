@@ -52,14 +52,14 @@ NOTHING_ELSE = {
 }
 _NOT_LANDED = "PASS of the stages that ran; no level is reached: nothing was picked"
 _PASSES = {
-    Level.PICKED: "the backport lands on {branch}; nothing of it was loaded or run",
-    Level.LOADED: "the target loads, whole, what was picked on {branch}; no check was judged",
-    Level.EMULATED: "{proofs} on {branch} red without the backport and green with it, {where}; not run on a device",
-    Level.DEVICE: "{proofs} on {branch} red without the backport and green with it, on the device itself",
-    Level.SERVED: "{proofs} on {branch} red without the backport and green with it, on the device itself and under load",
+    Level.PICKED: "the backport lands on {place}; nothing of it was loaded or run",
+    Level.LOADED: "the target loads, whole, what was picked on {place}; no check was judged",
+    Level.EMULATED: "{proofs} on {place} red without the backport and green with it, {where}; not run on a device",
+    Level.DEVICE: "{proofs} on {place} red without the backport and green with it, on the device itself",
+    Level.SERVED: "{proofs} on {place} red without the backport and green with it, on the device itself and under load",
 }
 _UNSHOWN = (
-    "{proofs} on {branch} red without the backport and green with it, {where}; "
+    "{proofs} on {place} red without the backport and green with it, {where}; "
     "nothing shows which device that was: there is no inventory of it from the same host and boot"
 )
 
@@ -70,13 +70,13 @@ def level_names(device: str) -> dict[Level, str]:
     return {**LEVEL_NAMES, known.LEVEL: known.WORDS.level["en"]} if known else LEVEL_NAMES
 
 
-def pass_sentence(level: Level | None, *, branch: str, device: str, proofs: int, limits: int) -> str:
+def pass_sentence(level: Level | None, *, place: str, device: str, proofs: int, limits: int) -> str:
     """Return the verdict of a run that passed: how far it reaches is part of the sentence."""
     if level is None:
         return f"{_NOT_LANDED}."
     form = _UNSHOWN if level is Level.LOADED and proofs else _PASSES[level]
     where = DEVICES[device].WORDS.where if device in DEVICES else f"on {device}"
-    said = form.format(branch=branch, proofs=format_count(proofs, "proof"), where=where)
+    said = form.format(place=place, proofs=format_count(proofs, "proof"), where=where)
     tail = f". {format_count(limits, 'declared limit')} stay{'s' if limits == 1 else ''} red with it" if limits else ""
     return f"PASS at level {int(level)} ({level_names(device)[level]}): {said}{tail}."
 

@@ -32,7 +32,7 @@ _LISTED = 200
 
 def print_run(view: RunView) -> None:
     out, run = open_console(), view.run
-    out.print(_make_line(f"{run.title} ({run.kit}) on {run.settings.branch}"))
+    out.print(_make_line(f"{run.title} ({run.kit}) on {run.place}"))
     out.print(Text(escape_line(run.sentence, 2000), style=f"bold {_COLOURS[run.outcome]}"))
     levels = (f"{n} {name} {'reached' if reached else 'not reached'}" for n, (name, reached) in enumerate(view.ladder))
     out.print(_make_line(f"levels: {' · '.join(levels)}"))

@@ -144,6 +144,12 @@ def _on_the_tip(client: GitHubClient, loaded: Loaded) -> None:
             why="there is no pick/pick.json that holds",
             next_step="make the run again",
         )
+    if loaded.run.subject.published:
+        raise NeedsReview(
+            f"this run is of {loaded.run.place}, not of the branch {pick.branch}",
+            why="the branch itself was not read, so nothing is known of its tip",
+            next_step="`backproof run KIT --repo` on a clone of upstream, and publish that run",
+        )
     tip = pulls.get_branch_tip(client, loaded.plan.upstream.repo, pick.branch)
     if tip != pick.base:
         raise NeedsReview(
