@@ -117,6 +117,66 @@ def test_what_a_named_commit_rests_on_is_taken_with_it(upstream: Repository, ope
     assert upstream.git("show", "HEAD:b.py") == BODY.strip()
 
 
+@pytest.mark.parametrize(
+    "text", [b"nine", b"\tnine", b"n\xefne", b"nine\r", b"\x1b[31mnine", "né 'ne' $HOME `x`".encode(), b"END"]
+)
+def test_where_only_a_hunk_of_a_commit_lands_it_is_taken_as_it_is(
+    text: bytes, upstream: Repository, opened: Opened
+) -> None:
+    body = BODY.encode()
+    base = upstream.commit("base", {"a.py": body, "b.py": BODY})
+    upstream.switch("rel", base)
+    release = upstream.commit("own", {"a.py": body.replace(b"line 20\n", b"twenty\n")})
+    upstream.switch("main", base)
+    upstream.commit("before (#6)", {"a.py": (older := body.replace(b"line 2\n", b"two\n"))})
+    cause = upstream.commit(
+        "wide (#7)", {"a.py": older.replace(b"line 9\n", text + b"\n").replace(b"line 20\n", b"20\n"), "b.py": "x\n"}
+    )
+    fixed = older.replace(b"line 9\n", text + b" fixed\n").replace(b"line 20\n", b"20\n")
+    fix = upstream.commit("fix (#9)", {"a.py": fixed})
+    record = explained(opened(upstream), fix, release)
+    assert (record.together, record.hunks_alone, record.sides) == ((cause,), True, ())
+    assert f"Hunks of {cause[:12]} make this clean" in record.sentence
+    bash(upstream, *record.commands)
+    wanted = body.replace(b"line 9\n", text + b" fixed\n").replace(b"line 20\n", b"twenty\n")
+    assert (upstream.folder / "a.py").read_bytes() == wanted
+    assert upstream.git("show", "HEAD:b.py") == BODY.strip()
+    assert upstream.git("status", "--porcelain") == ""
+
+
+def test_lines_are_followed_through_what_moved_them(upstream: Repository, opened: Opened) -> None:
+    base = upstream.commit("base", {"a.py": BODY})
+    upstream.switch("rel", base)
+    release = upstream.commit("own", {"a.py": BODY.replace("line 0\n", "zero\n").replace("line 20\n", "twenty\n")})
+    upstream.switch("main", base)
+    nine = BODY.replace("line 9\n", "nine\n").replace("line 20\n", "20\n")
+    first = upstream.commit("first (#1)", {"a.py": nine})
+    moved = "top\n" * 7 + nine.replace("line 0\n", "0\n")
+    upstream.commit("moves all down (#2)", {"a.py": moved})
+    more = moved.replace("nine\n", "nine and more\n").replace("20\n", "21\n")
+    second = upstream.commit("second (#3)", {"a.py": more})
+    fix = upstream.commit("fix (#4)", {"a.py": more.replace("nine and more\n", "nine, fixed\n")})
+    record = explained(opened(upstream), fix, release)
+    assert (record.together, record.hunks_alone) == ((first, second), True)
+    bash(upstream, *record.commands)
+    wanted = BODY.replace("line 0\n", "zero\n").replace("line 20\n", "twenty\n").replace("line 9\n", "nine, fixed\n")
+    assert (upstream.folder / "a.py").read_text() == wanted
+
+
+def test_a_file_that_came_later_is_taken_as_main_had_it(upstream: Repository, opened: Opened) -> None:
+    base = upstream.commit("base", {"a.py": BODY})
+    upstream.switch("rel", base)
+    release = upstream.commit("own", {"c.py": "own\n"})
+    upstream.switch("main", base)
+    added = upstream.commit("adds (#1)", {"b.py": b"\x00binary\n", "a.py": "", "c.py": "main\n"})
+    fix = upstream.commit("fix (#4)", {"b.py": b"\x00fixed\n"})
+    record = explained(opened(upstream), fix, release)
+    assert record.outcome is PickOutcome.CONFLICT
+    bash(upstream, *record.commands)
+    assert (upstream.folder / "b.py").read_bytes() == b"\x00fixed\n"
+    assert f"git cherry-pick -x {added}" not in record.commands
+
+
 def test_where_no_commit_helps_both_sides_are_shown(upstream: Repository, opened: Opened) -> None:
     base = upstream.commit("base", {"code.py": BODY})
     upstream.switch("rel", base)

@@ -85,7 +85,7 @@ def _find_by_lines(divergence: Divergence, conflict: Conflict) -> tuple[list[_Cl
     hunks = find_hunks(divergence.picker, conflict)
     count = _read_stage(divergence, conflict, 1).count(b"\n") + 1 if 1 in conflict.stages else 0
     spans = [hunk.widen_base(count) for hunk in hunks]
-    path = _find_path_in(divergence, divergence.parent, conflict, 1)
+    path = find_path_in(divergence, divergence.parent, conflict, 1)
     writers = _read_writers(divergence, divergence.parent, path, spans, without=divergence.release)
     clues: list[_Clue] = []
     unexplained: list[ConflictHunk] = []
@@ -114,7 +114,7 @@ def _find_by_release_lines(
     divergence: Divergence, conflict: Conflict, hunks: Sequence[ConflictHunk]
 ) -> Iterator[_Clue]:
     """Find who on the release changed or removed lines that both sides had."""
-    path = _find_path_in(divergence, divergence.release, conflict, 2)
+    path = find_path_in(divergence, divergence.release, conflict, 2)
     spans = [hunk.ours_span for hunk in hunks]
     writers = _read_writers(divergence, divergence.release, path, spans, without=divergence.parent)
     for sha, count in Counter(writers.values()).items():
@@ -138,7 +138,7 @@ def _find_by_existence(divergence: Divergence, conflict: Conflict) -> Iterator[_
         for commit in divergence.read_main_log([conflict.path])[:_FALLBACK]:
             yield _Clue(sha=commit.sha, lines=1, side="main", how="changed the file before the fix deleted it")
         return
-    path = _find_path_in(divergence, divergence.parent, conflict, 1) or conflict.path
+    path = find_path_in(divergence, divergence.parent, conflict, 1) or conflict.path
     for commit in divergence.read_main_log([path], "--diff-filter=A", "--no-renames", "-1"):
         yield _Clue(sha=commit.sha, lines=1, side="main", how="added the file, which the release does not have")
         return
@@ -147,7 +147,7 @@ def _find_by_existence(divergence: Divergence, conflict: Conflict) -> Iterator[_
 
 
 def _find_by_path(divergence: Divergence, conflict: Conflict) -> Iterator[_Clue]:
-    paths = sorted({conflict.path, _find_path_in(divergence, divergence.parent, conflict, 1) or conflict.path})
+    paths = sorted({conflict.path, find_path_in(divergence, divergence.parent, conflict, 1) or conflict.path})
     for commit in divergence.read_main_log(paths)[:_FALLBACK]:
         yield _Clue(sha=commit.sha, lines=0, side="main", how="changed the same file on main")
     for commit in divergence.read_release_log(paths)[:_FALLBACK]:
@@ -159,7 +159,7 @@ def _read_stage(divergence: Divergence, conflict: Conflict, stage: int) -> bytes
     return divergence.picker.objects.read_object(entry.oid, "blob") if entry else b""
 
 
-def _find_path_in(divergence: Divergence, rev: str | None, conflict: Conflict, stage: int) -> str | None:
+def find_path_in(divergence: Divergence, rev: str | None, conflict: Conflict, stage: int) -> str | None:
     """Return the name that one side has for a path in conflict: the other side may have renamed it."""
     entry = conflict.stages.get(stage)
     if rev is None:

@@ -89,6 +89,7 @@ def _explain_conflict(
         "conflicts": record_conflicts(pick, named.totals),
         "causes": tuple(_record_cause(trial, named) for trial in tried.trials),
         "together": tuple(trial.cause.commit.sha for trial in together),
+        "hunks_alone": any(trial.way is TrialVerdict.SOME_HUNKS for trial in together),
         "more": max(0, len(named.ranked) - len(tried.present) - len(tried.trials)),
         "sentence": _describe_conflict(pick, tried.trials, together, branch),
         "sides": () if together or _has_way_on(tried.trials) else tuple(_list_sides(divergence.picker, pick)),
@@ -209,6 +210,8 @@ def _describe_conflict(pick: PickResult, shown: Sequence[Trial], together: Seque
     if together:
         names = ", ".join(trial.cause.commit.sha[:12] for trial in together[:_NAMED])
         more = f" and {len(together) - _NAMED} more" if len(together) > _NAMED else ""
+        if together[0].way is TrialVerdict.SOME_HUNKS:
+            return f"{start}. Hunks of {names}{more} make this clean"
         makes = f"{names} makes" if len(together) == 1 else f"Together {names}{more} make"
         return f"{start}. {makes} this clean"
     if shown:

@@ -1,4 +1,4 @@
-"""Several commits of main that, taken first, make a fix land: those that were named, else the changes of its files that lack.
+"""Several commits of main that, taken first, make a fix land: those that were named, else the hunks that its lines rest on.
 
 A change is taken whole or, where that conflicts, its part in the files in conflict. Only what a trial has shown is returned.
 """
@@ -8,13 +8,14 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from backproof.history.causes import Cause
+from backproof.history.missing_hunks import find_missing_hunks
 from backproof.history.picks import is_landing
 from backproof.history.try_causes import make_trials
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from backproof.history.causes import Cause
     from backproof.history.divergence import Divergence
     from backproof.history.picks import Drop, PickResult
     from backproof.history.try_causes import Trial
@@ -22,8 +23,6 @@ if TYPE_CHECKING:
     Choices = Sequence[Sequence[Trial]]
     """For each commit, oldest first, the ways to take it in the order in which they are tried."""
 
-_MOST = 64
-"""More changes of the files in conflict than this are no way on that a person would take."""
 _PRUNED = 6
 """As many are tried without each one: every trial takes some ten milliseconds a commit."""
 
@@ -44,18 +43,7 @@ def find_prerequisites(
     lacking = {cause.commit.sha: cause for cause in causes if cause.side == "main"}
     ordered = [make_trials(divergence, lacking[sha], pick) for sha in divergence.sort_oldest_first(lacking)]
     landing = search.lay(ordered) or search.lay([choices[::-1] for choices in ordered])
-    return search.prune(landing or search.find_suffix(_list_lacking(divergence, pick)))
-
-
-def _list_lacking(divergence: Divergence, pick: PickResult) -> Choices:
-    """Return the changes of main in the files in conflict, oldest first, each by its part in these files."""
-    paths = sorted(conflict.path for conflict in pick.real_conflicts)
-    commits = divergence.read_main_log(paths, "--topo-order", "--reverse")
-    how = "changed the same file on main"
-    causes = [
-        Cause(commit=commit, side="main", how=how, lines=dict.fromkeys(paths, 0), weak=True) for commit in commits
-    ]
-    return [make_trials(divergence, cause, pick)[-1:] for cause in causes] if len(causes) <= _MOST else []
+    return search.prune(landing) or find_missing_hunks(divergence, pick, onto, drop=drop)
 
 
 class _Search:
@@ -80,17 +68,6 @@ class _Search:
                     break
         landed = bool(taken) and is_landing(self._picker.pick(self._fix, tree, drop=self._drop))
         return tuple(taken) if landed else ()
-
-    def find_suffix(self, ordered: Choices) -> tuple[Trial, ...]:
-        """Return the newest changes that do, by bisection: a change rests on newer ones less often than on older."""
-        best = self.lay(ordered)
-        first, last = 0, len(ordered) - 1
-        while best and first < last:
-            middle = (first + last + 1) // 2
-            fewer = self.lay(ordered[middle:])
-            best = fewer or best
-            first, last = (middle, last) if fewer else (first, middle - 1)
-        return best
 
     def prune(self, taken: tuple[Trial, ...]) -> tuple[Trial, ...]:
         """Return the smallest set: what can be left out was no cause."""

@@ -59,6 +59,7 @@ class ExplainRecord(Record):
     conflicts: tuple[ConflictRecord, ...] = ()
     causes: tuple[CauseRecord, ...] = Field(default=(), description="at most three, best first")
     together: tuple[str, ...] = Field(default=(), description="commits that, picked in this order, make the fix land")
+    hunks_alone: bool = Field(default=False, description="of these only the hunks that the lines in conflict rest on")
     more: int = Field(default=0, description="causes that are not shown")
     follow_ups: tuple[FollowUp, ...] = ()
     notes: tuple[ShownPath, ...] = Field(

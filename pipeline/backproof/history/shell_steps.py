@@ -62,6 +62,8 @@ def render_steps(picker: Picker, taken: Sequence[Trial], pick: PickResult, onto:
         sha = trial.cause.commit.sha
         if trial.way is TrialVerdict.HUNKS_DO:
             lines += _render_part(picker, sha, sorted(conflict.path for conflict in pick.real_conflicts))
+        elif trial.way is TrialVerdict.SOME_HUNKS:
+            lines += _render_hunks(picker, sha, trial)
         elif trial.cause.side == "release":
             lines.append(_join_words("git", "revert", "--no-edit", sha))
         elif trial.landed is not None:
@@ -75,6 +77,32 @@ def _render_part(picker: Picker, sha: str, paths: Sequence[str]) -> list[str]:
     diff = _join_words("git", "diff", "--binary", "--full-index", str(parent), sha, "--", *paths)
     commit = _join_words("git", "commit", "--quiet", "-m", f"Take the part of {sha[:12]} that {rest}")
     return [f"{diff} | git apply --3way", commit]
+
+
+def _render_hunks(picker: Picker, sha: str, trial: Trial) -> list[str]:
+    """Return the commands that bring some hunks of a commit: files that are then as there, and a patch of the others."""
+    before, after = trial.change.before, trial.change.after
+    theirs = picker.read_tree(sha)
+    differing = picker.objects.diff_trees(before, after)
+    equal = [path for path, (_, new) in differing.items() if new and new == picker.objects.find_entry(theirs, path)]
+    gone = [path for path, (_, new) in differing.items() if new is None]
+    lines = [_join_words("git", "checkout", sha, "--", *equal)] if equal else []
+    lines += [_join_words("git", "rm", "--quiet", "--", *gone)] if gone else []
+    if rest := [path for path in differing if path not in {*equal, *gone}]:
+        lines.append(_render_patch(picker.store.make_patch(before, after, rest)))
+    return [
+        *lines,
+        _join_words("git", "commit", "--quiet", "-m", f"Take the hunks of {sha[:12]} that the fix rests on"),
+    ]
+
+
+def _render_patch(patch: bytes) -> str:
+    """Return the command that applies a patch: readable, or spelled in bytes where a terminal would change it."""
+    text = patch.decode("utf-8", "surrogateescape")
+    lines = text.splitlines()
+    if "END" in lines or not all(line.isprintable() for line in lines):
+        return f"printf %s {_quote_word(text)} | git apply --index"
+    return f"git apply --index <<'END'\n{text}END"
 
 
 def render_manual_pick(picker: Picker, fix: str, pick: PickResult, onto: str, shown: Sequence[Trial]) -> list[str]:

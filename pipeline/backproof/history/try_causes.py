@@ -27,6 +27,7 @@ class TrialVerdict(StrEnum):
 
     MAKES_CLEAN = "picking it first makes this clean"
     HUNKS_DO = "its hunks in the conflicting files alone do"
+    SOME_HUNKS = "some of its hunks in the conflicting files do"
     TAKEN_BACK = "without it this is clean"
     PICKED_HELPS = "picking it first solves some files"
     HUNKS_HELP = "its hunks in the conflicting files solve some files"

@@ -6,6 +6,7 @@ Paths and messages pass as bytes that need not be UTF-8; records are separated b
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from io import BytesIO
 from typing import TYPE_CHECKING
 
@@ -17,9 +18,20 @@ if TYPE_CHECKING:
 
     from backproof.adapters.git.store import Store
 
+    Span = tuple[int, int]
+
 _FIELDS = ("%H", "%T", "%P", "%an <%ae>", "%at", "%B")
 _BLAMED = re.compile(rb"^(\^?[0-9a-f]{40}) (\d+) (\d+)(?: \d+)?$")
+_AS_MERGED = ("--unified=0", "--histogram", "--no-indent-heuristic", "--no-ext-diff", "--no-textconv")
 _HUNK = re.compile(r"^@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@", re.MULTILINE)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class FileHunks:
+    """What a commit changes in a file: where the lines of each side begin and end, from 0; nothing for no text."""
+
+    sha: str
+    hunks: tuple[tuple[Span, Span], ...]
 
 
 def read_log(store: Store, *revs: str, paths: Sequence[str] = (), options: Sequence[str] = ()) -> list[CommitInfo]:
@@ -96,15 +108,29 @@ def read_patch_ids(store: Store, shas: Sequence[str]) -> dict[str, str]:
     return {commit: patch for patch, commit in (line.split() for line in done.text.splitlines())}
 
 
-def diff_blobs(store: Store, old: str, new: str) -> list[tuple[tuple[int, int], tuple[int, int]]]:
+def diff_blobs(store: Store, old: str, new: str) -> list[tuple[Span, Span]]:
     """Return the differences of two blobs as a merge sees them: where the lines of each side begin and end, from 0."""
-    options = ("--unified=0", "--histogram", "--no-indent-heuristic", "--text", "--no-ext-diff", "--no-textconv")
-    text = checked(store.run_git("diff", *options, old, new), "two files cannot be compared").text
+    done = store.run_git("diff", *_AS_MERGED, "--text", old, new, asks=[old, new])
+    return _read_spans(checked(done, "two files cannot be compared").text)
+
+
+def read_hunks(store: Store, *revs: str, path: str) -> list[FileHunks]:
+    """Return what each commit changes in a file, newest first, merges left out."""
+    options = ("--no-merges", "--topo-order", "--patch", "--no-renames", "--no-color", "--format=commit %H")
+    done = checked(store.run_git("log", *options, *_AS_MERGED, *revs, "--", path, asks=()), "history cannot be read")
+    # A line of a file starts with a sign, so that nothing in it is taken for a commit or a hunk.
+    parts = re.split(r"^commit ([0-9a-f]{40})$", done.stdout.decode("utf-8", "replace"), flags=re.MULTILINE)
+    return [
+        FileHunks(sha=sha, hunks=tuple(_read_spans(text))) for sha, text in zip(parts[1::2], parts[2::2], strict=True)
+    ]
+
+
+def _read_spans(text: str) -> list[tuple[Span, Span]]:
     sides = [(match.groups()[:2], match.groups()[2:]) for match in _HUNK.finditer(text)]
     return [(_read_span(*before), _read_span(*after)) for before, after in sides]
 
 
-def _read_span(first: str, count: str | None) -> tuple[int, int]:
+def _read_span(first: str, count: str | None) -> Span:
     """Return the span of one side of a hunk; one of no lines stands behind the line that it names."""
     lines = int(count or 1)
     start = int(first) - (1 if lines else 0)

@@ -103,6 +103,11 @@ class Store:
         done = self.run_git("diff-tree", "-p", "--no-renames", "--full-index", before, after, "--", *paths)
         return checked(done, "two trees cannot be compared").stdout.decode("utf-8", "replace")
 
+    def make_patch(self, before: str, after: str, paths: Iterable[str]) -> bytes:
+        """Return how some paths differ between two trees, for `git apply`."""
+        done = self.run_git("diff-tree", "-p", "--binary", "--no-renames", "--full-index", before, after, "--", *paths)
+        return checked(done, "two trees cannot be compared").stdout
+
     def list_commits(self, base: str, head: str, *others: str) -> tuple[str, ...]:
         """Return the commits on `head` that neither `base` nor the others have, oldest first, merges left out."""
         done = self.run_git(

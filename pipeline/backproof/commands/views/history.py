@@ -90,7 +90,8 @@ def print_explanation(record: ExplainRecord) -> None:
     if record.commands:
         print_line("to go on:")
         for command in record.commands:
-            print_line(f"  {command}")
+            # The lines of a patch in a command start where they start, and are whole.
+            print_text(command) if "\n" in command else print_line(f"  {command}")
 
 
 def print_comparison(record: CompareRecord) -> None:
