@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import gc
 import importlib
 import io
 import os
@@ -18,7 +19,6 @@ from backproof import __version__
 from backproof.app.progress import shown_progress
 from backproof.core.errors import BackproofError, ExitCode, HostError, Interrupted, explain_os_error
 from backproof.core.plain_text import escape_text
-from backproof.core.redaction import redact
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -129,6 +129,7 @@ def cli() -> None:
 def main(argv: Sequence[str] | None = None) -> NoReturn:
     """Run the command; every exception becomes three sentences and a documented exit code."""
     signal.signal(signal.SIGTERM, _interrupt)
+    gc.set_threshold(50_000)  # a start makes tens of thousands of objects, and none of them is garbage
     sys.exit(_run_guarded(list(sys.argv[1:] if argv is None else argv)))
 
 
@@ -165,6 +166,8 @@ def _report(error: BackproofError) -> int:
 
 
 def _write_error(text: str) -> None:
+    from backproof.core.redaction import redact  # noqa: PLC0415 - its patterns take longer than the rest of this module
+
     with _allow_closed_streams():
         # Controls go first: one inside a secret would hide it from the mask.
         click.echo(redact(escape_text(text)), err=True)

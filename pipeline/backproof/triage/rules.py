@@ -76,7 +76,6 @@ class RuleBook:
     rules: tuple[Rule, ...]
     kinds: Mapping[str, Kind]
     _sets: Mapping[str, tuple[Any, tuple[int, ...]]]
-    _patterns: tuple[Any, ...]
 
     def match_head(self, head: Head) -> int:
         """Return the index of the rule for a record, -1 for none."""
@@ -86,7 +85,8 @@ class RuleBook:
 
     def find_groups(self, number: int, subject: str) -> dict[str, str]:
         """Return the named groups of a rule's pattern in a subject that it matched."""
-        hit = self._patterns[number].search(subject) if "(?P<" in self.rules[number].pattern else None
+        pattern = self.rules[number].pattern
+        hit = compile_pattern(pattern).search(subject) if "(?P<" in pattern else None
         return {name: value for name, value in hit.groupdict().items() if value} if hit else {}
 
     def get_kind(self, name: str | None) -> Kind | None:
@@ -147,9 +147,8 @@ def _make_error(why: str) -> PlanError:
 
 def _build_book(unsorted: Sequence[Rule], kinds: Mapping[str, Kind]) -> RuleBook:
     rules = tuple(sorted(unsorted, key=lambda rule: rule.priority))
-    patterns = tuple(_compile_rule(rule) for rule in rules)  # first, for it names the rule that is wrong
     sets = {name: _compile_set(rules, name) for name in ("plog", "plog-any", "text", "text-low", "kernel")}
-    return RuleBook(rules=rules, kinds=kinds, _sets=sets, _patterns=patterns)
+    return RuleBook(rules=rules, kinds=kinds, _sets=sets)
 
 
 @cache
@@ -160,22 +159,32 @@ def compile_pattern(pattern: str | bytes) -> Any:
     return re2.compile(pattern, options)
 
 
-def _compile_rule(rule: Rule) -> Any:
-    try:
-        return compile_pattern(rule.pattern)
-    except re2.error as error:
-        raise _make_error(f"{rule.id}: {error.args[0].decode()}") from error  # RE2 speaks in bytes
-
-
 def _compile_set(rules: Sequence[Rule], lane: str) -> tuple[Any, tuple[int, ...]]:
     numbers = tuple(number for number, rule in enumerate(rules) if lane in _list_lanes(rule))
     options = re2.Options()
     options.max_mem = 64 << 20  # the default of 8 MiB makes the automaton of all rules fall back to the slow engine
+    options.log_errors = False
     matcher = re2.Set.SearchSet(options)
     for number in numbers:
-        matcher.Add(rules[number].pattern)
+        _add_rule(matcher, rules[number])
     matcher.Compile()
     return matcher, numbers
+
+
+def _add_rule(matcher: Any, rule: Rule) -> None:
+    try:
+        matcher.Add(rule.pattern)
+    except re2.error as refusal:
+        raise _make_error(f"{rule.id}: {_explain_refusal(rule.pattern, refusal)}") from refusal
+
+
+def _explain_refusal(pattern: str, refusal: Exception) -> object:
+    """Return what is wrong with a pattern: a set only says that it did not take it."""
+    try:
+        compile_pattern(pattern)
+    except re2.error as error:
+        return error.args[0].decode()  # RE2 speaks in bytes
+    return refusal
 
 
 def check_rules(folder: Path | None = None) -> list[RuleFailure]:
@@ -196,15 +205,15 @@ def _find_problems(book: RuleBook, number: int, rule: Rule) -> Iterator[str]:
     if rule.role == "first-fault" and rule.kind is None:
         yield "a first fault needs a kind"
     winners = {book.match_head(head) for head in line_header.read_heads(rule.example.encode())}
-    if not _matches_line(book, number, rule, rule.example):
+    if not _matches_line(rule, rule.example):
         yield "does not match its example"
     elif number not in winners:
         yield f"its example is taken by {', '.join(book.rules[index].id for index in sorted(winners) if index >= 0)}"
-    if _matches_line(book, number, rule, rule.counterexample):
+    if _matches_line(rule, rule.counterexample):
         yield "matches its counterexample"
 
 
-def _matches_line(book: RuleBook, number: int, rule: Rule, line: str) -> bool:
-    pattern = book._patterns[number]  # noqa: SLF001 - of this module's own class
+def _matches_line(rule: Rule, line: str) -> bool:
+    pattern = compile_pattern(rule.pattern)
     heads = line_header.read_heads(line.encode())
     return any(_get_lane(head) in _list_lanes(rule) and pattern.search(head.subject) for head in heads)

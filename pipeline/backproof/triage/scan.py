@@ -29,7 +29,7 @@ RANGE: Final = 64 << 20
 """Bytes of a large file that one task reads."""
 _KEEP_SMALL: Final = 5000  # records of one rule that are kept at each end of a file read line by line
 _KEEP: Final = 50  # the same of a range of a large file
-_KEEP_ALL: Final = 1500  # and of all those ranges together, so that memory and the answer's time stay flat
+_KEEP_ALL: Final = 640  # and of all those ranges together, so that memory and the answer's time stay flat
 _KEEP_LEAST: Final = 8
 _WINDOW: Final = 256 << 10  # what the processor's cache holds: searching is then as fast as reading
 _BLOCK: Final = 1 << 20
@@ -235,5 +235,5 @@ def count_lines(path: Path, offsets: list[int]) -> Iterator[tuple[int, int]]:
         for offset in offsets:
             while at < offset and (data := stream.read(min(_BLOCK, offset - at))):
                 at += len(data)
-                number += data.count(b"\n")
+                number += stringzilla.count(data, b"\n")
             yield offset, number
