@@ -46,5 +46,5 @@ def test_only_an_equal_count_is_a_success(capsys: pytest.CaptureFixture[str]) ->
 def test_each_row_has_five_attempts_of_different_names() -> None:
     table = list_attempts()
     assert len({(attempt.row, attempt.name) for attempt in table}) == len(table)
-    for row in (1, 2, 3, 4, 5, 6, 7, 8, 9, 12, 13):
+    for row in {*range(1, 22)} - {14}:
         assert sum(attempt.row == row for attempt in table) >= 5, row
