@@ -119,6 +119,28 @@ def test_explain_tells_the_cause_and_needs_a_person(project: Repository) -> None
     assert "git cherry-pick -x" in done.stdout
 
 
+@pytest.mark.parametrize(
+    ("name", "branch", "ref"),
+    [
+        ("release/1", "release/1", "refs/heads/release/1"),
+        ("origin/stable/9", "stable/9", "refs/remotes/origin/stable/9"),
+        ("stable/9", "stable/9", "refs/remotes/origin/stable/9"),
+        ("refs/remotes/origin/stable/9", "stable/9", "refs/remotes/origin/stable/9"),
+        ("v1.0", "v1.0", "refs/tags/v1.0"),
+        ("release/1~0", "release/1~0", "release/1~0"),
+    ],
+)
+def test_explain_names_the_branch_and_the_ref_that_was_used(
+    project: Repository, name: str, branch: str, ref: str
+) -> None:
+    for made in ("refs/remotes/origin/stable/9", "refs/tags/v1.0"):
+        project.git("update-ref", made, "release/1")
+    done = ran("explain", fix_of(project), "--repo", str(project.folder), "--branch", name, "--json")
+    record = json.loads(done.stdout)
+    assert (record["branch"], record["ref"]) == (branch, ref)
+    assert f"it conflicts on {branch} in" in record["sentence"]
+
+
 def test_explain_a_clean_pick_passes(project: Repository) -> None:
     done = ran("explain", "fix", "--repo", str(project.folder), "--branch", "release/2", "--json")
     assert done.exit_code == 0, done.output

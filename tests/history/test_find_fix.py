@@ -9,6 +9,7 @@ from backproof.adapters.git.patches import list_unmerged
 from backproof.history import find_fix, fix_index
 from backproof.history.find_fix import rank_fixes, search_history, weigh_words
 from backproof.history.fix_index import FixIndex, open_index
+from backproof.history.index_file import locate_index
 from backproof.history.repository import open_repository
 from backproof.records.picks import PickOutcome
 from backproof.records.triage import Clue
@@ -109,7 +110,7 @@ def test_the_index_grows_and_is_made_once(project: Repository) -> None:
 def test_a_damaged_index_is_made_again(project: Repository) -> None:
     with open_repository(str(project.folder), print) as opened:
         main = project.git("rev-parse", "main")
-        path = fix_index._find_path(opened.source)
+        path = locate_index("fixes", [str(fix_index._VERSION), str(opened.source.git_dir.resolve())])
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(b"no database" * 1000)
         with open_index(opened.source, opened.picker.store, main, print) as made:

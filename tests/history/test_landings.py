@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from backproof.adapters import proc
+from backproof.history import index_file
 from backproof.history.index import CommitIndex
 from backproof.history.landings import Landings
 from backproof.history.picks import Picker
@@ -136,6 +137,24 @@ def test_only_new_commits_are_read(upstream: Repository, opened: Opened, fix: st
         tip = upstream.git("rev-parse", "release")
         assert index.has(tip, index.get_number(upstream.git("rev-parse", "release~2")))
         assert not index.has(tip, index.get_number(fix))
+
+
+def test_an_index_that_another_command_has_is_left_to_it(
+    upstream: Repository, opened: Opened, fix: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(index_file, "_WAIT", 0.1)
+    with Picker(opened(upstream)) as picker:
+        assert Landings(picker, [fix]).find(fix, fix)
+        (file,) = (user_cache_path("backproof") / "history").glob("*.sqlite")
+        other = sqlite3.connect(file, isolation_level=None)
+        other.execute("BEGIN EXCLUSIVE")
+        assert Landings(picker, [fix]).find(fix, fix)
+        other.execute("COMMIT")
+    assert (
+        other.execute("SELECT count(*) FROM commits").fetchone()
+        == sqlite3.connect(file).execute("SELECT count(*) FROM commits").fetchone()
+    )
+    assert file.exists()
 
 
 @pytest.mark.parametrize("damage", [b"", b"no database" * 1000])

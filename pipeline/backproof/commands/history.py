@@ -129,11 +129,13 @@ def explain_command(
     from backproof.records.picks import PickOutcome
 
     with open_repository(repo, say, mainline=mainline) as opened:
+        place = opened.find_branch(branch)
         record = explain_pick(
             opened.picker,
             fix=opened.resolve_commit(commit),
-            branch=branch,
-            release=opened.resolve_branch(branch),
+            branch=place.name,
+            ref=place.ref,
+            release=place.commit,
             drop=make_path_filter(drop),
             main=branches.find_main(opened.source, main_branch),
         )

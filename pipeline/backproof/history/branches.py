@@ -30,20 +30,21 @@ def match_branches(source: Source, globs: Sequence[str]) -> dict[str, str]:
     """
     matches: dict[str, str] = {}
     for ref in sorted(source.refs, key=lambda name: name.startswith("refs/remotes/")):
-        name = _shorten_ref(ref)
+        name = shorten_ref(ref)
         forms = (name, ref, ref.removeprefix("refs/remotes/"))
         if name and name not in matches and any(fnmatchcase(str(form), glob) for form in forms for glob in globs):
             matches[name] = source.refs[ref]
     if not matches:
         raise PlanError(
             f"{source.name}: no branch matches {', '.join(globs)}",
-            why=f"it has {', '.join(sorted(filter(None, map(_shorten_ref, source.refs)))[:8]) or 'no branches'}",
+            why=f"it has {', '.join(sorted(filter(None, map(shorten_ref, source.refs)))[:8]) or 'no branches'}",
             next_step="give a --branches glob that matches, for example '*'",
         )
     return dict(sorted(matches.items()))
 
 
-def _shorten_ref(ref: str) -> str | None:
+def shorten_ref(ref: str) -> str | None:
+    """Return the name of the branch that a ref is of; None for other refs."""
     if ref.startswith("refs/heads/"):
         return ref.removeprefix("refs/heads/")
     parts = ref.split("/", 3)

@@ -35,7 +35,14 @@ _TRIED = 12
 
 
 def explain_pick(
-    picker: Picker, *, fix: str, branch: str, release: str, drop: Drop = keep_all, main: str | None = None
+    picker: Picker,
+    *,
+    fix: str,
+    branch: str,
+    release: str,
+    ref: str = "",
+    drop: Drop = keep_all,
+    main: str | None = None,
 ) -> ExplainRecord:
     """Try the pick of `fix` on `release` and explain what stands in its way.
 
@@ -44,6 +51,7 @@ def explain_pick(
         fix: the commit, a full hash.
         branch: the release branch's name, for people.
         release: the commit that the branch is at.
+        ref: the ref that names it, for the record.
         drop: paths that are left out.
         main: where later fixes and reverts are looked for; nowhere when None.
     """
@@ -56,6 +64,7 @@ def explain_pick(
         "fix": fix,
         "subject": picker.objects.read_commit(fix).subject,
         "branch": branch,
+        "ref": ref,
         "release": release,
         "outcome": pick.outcome,
         "conflicts": record_conflicts(pick, {}),

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import hashlib
-import sqlite3
 from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING, Final
 
-from platformdirs import user_cache_path
-
 from backproof.adapters.git.patches import list_unmerged, read_patches
+from backproof.history.index_file import locate_index, open_index_file
 
 if TYPE_CHECKING:
+    import sqlite3
     from collections.abc import Callable, Iterator
-    from pathlib import Path
 
     from backproof.adapters.git import Source, Store
 
@@ -67,28 +64,14 @@ class FixIndex:
 @contextmanager
 def open_index(source: Source, store: Store, main: str, say: Callable[[str], None]) -> Iterator[FixIndex]:
     """Open the index of a repository in the user's cache, brought up to `main`; the first time takes a while."""
-    path = _find_path(source)
-    path.parent.mkdir(parents=True, exist_ok=True)
+    path = locate_index("fixes", [str(_VERSION), str(source.git_dir.resolve())])
     if not path.exists():
         say("reading the history of main once: the next search has it")
-    with closing(_connect(path)) as connection:
-        index = FixIndex(connection)
-        index.add_commits(store, main)
-        yield index
 
-
-def _connect(path: Path) -> sqlite3.Connection:
-    """Open the file; one that is no index any more, after a full disk for example, is made again."""
-    connection = sqlite3.connect(path, timeout=600)
-    try:
+    def fill(connection: sqlite3.Connection) -> None:
+        # What is damaged is told now, not in the middle of a search.
         connection.execute("PRAGMA quick_check(1)").fetchone()
-    except sqlite3.DatabaseError:
-        connection.close()
-        path.unlink()
-        return sqlite3.connect(path, timeout=600)
-    return connection
+        FixIndex(connection).add_commits(store, main)
 
-
-def _find_path(source: Source) -> Path:
-    name = hashlib.sha256(str(source.git_dir.resolve()).encode()).hexdigest()[:16]
-    return user_cache_path("backproof") / "fixes" / f"{name}.sqlite"
+    with closing(open_index_file(path, fill)) as connection:
+        yield FixIndex(connection)

@@ -6,28 +6,22 @@ a number above those of its ancestors: one walk over the edges, newest first, te
 
 from __future__ import annotations
 
-import contextlib
-import hashlib
 import itertools
-import sqlite3
 from typing import TYPE_CHECKING
 
-from platformdirs import user_cache_path
-
 from backproof.adapters.git.log import list_ancestry, read_commits
+from backproof.history.index_file import locate_index, open_index_file
 from backproof.history.relations import Relations, plain_title
 
 if TYPE_CHECKING:
+    import sqlite3
     from collections.abc import Iterable, Iterator
-    from pathlib import Path
 
     from backproof.adapters.git import Store
 
 _VERSION = 2
 """Raised with every change of what is written: an index of another version is another file."""
 _BATCH = 2000
-_WAIT = 120.0
-"""Seconds that a command waits for another one that fills the same index."""
 _SHORTEST, _LONGEST = 7, 40
 _TABLES = """
 CREATE TABLE IF NOT EXISTS commits (id INTEGER PRIMARY KEY, sha TEXT NOT NULL UNIQUE);
@@ -44,27 +38,21 @@ class CommitIndex:
     def __init__(self, store: Store, tips: Iterable[str]) -> None:
         self._store = store
         self._bits = _number_bits(tips)
-        path = _locate(store)
-        try:
-            self._database = self._fill(sqlite3.connect(path, timeout=_WAIT))
-        except (sqlite3.Error, OSError):
-            # Damaged, or the disk is full or not ours: the next command starts it anew, this one goes without.
-            with contextlib.suppress(OSError):
-                path.unlink(missing_ok=True)
-            self._database = self._fill(sqlite3.connect(":memory:"))
+        # Another one where a shallow clone was cut elsewhere, for parents then differ.
+        key = [str(_VERSION), *sorted(store.read_boundary()), store.read_borrowed()]
+        self._database = open_index_file(locate_index("history", key), self._fill)
         self._have = self._walk_edges()
 
-    def _fill(self, database: sqlite3.Connection) -> sqlite3.Connection:
+    def _fill(self, database: sqlite3.Connection) -> None:
         database.executescript(_TABLES)
         if all(_find_number(database, tip) for tip in self._bits):
-            return database
+            return
         with database:
             database.execute("BEGIN IMMEDIATE")
             tops = database.execute("SELECT sha FROM commits WHERE id NOT IN (SELECT parent FROM edges)").fetchall()
             lacking = list_ancestry(self._store, self._bits, without=(sha for (sha,) in tops))
             while batch := list(itertools.islice(lacking, _BATCH)):
                 _add_batch(database, self._store, batch)
-        return database
 
     def _walk_edges(self) -> list[int]:
         """Return for each number the bits of the tips that have it."""
@@ -159,12 +147,3 @@ def _add_batch(database: sqlite3.Connection, store: Store, batch: list[tuple[str
     commits = read_commits(store, (sha for sha, *_ in rows)) if rows else []
     names = ((name, commit.sha) for commit in commits for name in _list_names(Relations(commit)))
     database.executemany(_ADD_NAME, names)
-
-
-def _locate(store: Store) -> Path:
-    """Return the file for a repository; another one where a shallow clone was cut elsewhere, for parents then differ."""
-    place = [str(_VERSION), *sorted(store.read_boundary()), store.read_borrowed()]
-    folder = user_cache_path("backproof") / "history"
-    with contextlib.suppress(OSError):
-        folder.mkdir(parents=True, exist_ok=True)
-    return folder / f"{hashlib.sha256(chr(0).join(place).encode('utf-8', 'surrogateescape')).hexdigest()[:24]}.sqlite"

@@ -54,6 +54,7 @@ class ExplainRecord(Record):
     fix: str
     subject: str
     branch: str
+    ref: str = Field(default="", description="the whole ref that was used, or the revision that was given")
     release: str
     outcome: PickOutcome
     conflicts: tuple[ConflictRecord, ...] = ()

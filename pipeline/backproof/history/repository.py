@@ -19,6 +19,15 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class BranchRef:
+    """What a name for a branch stands for: its own name, the whole ref (or a revision), and the commit."""
+
+    name: str
+    ref: str
+    commit: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Repository:
     """A repository to ask, with a store of Backproof's own for what is tried."""
 
@@ -54,7 +63,11 @@ class Repository:
         return reconstruction
 
     def resolve_branch(self, name: str) -> str:
-        """Return the commit of a branch, a tag or a revision; a branch wins over a hash that it could be short for.
+        """Return the commit that `find_branch` finds."""
+        return self.find_branch(name).commit
+
+    def find_branch(self, name: str) -> BranchRef:
+        """Find a branch, a tag or a revision; a branch wins over a hash that it could be short for.
 
         Raises:
             PlanError: the name means nothing here.
@@ -62,7 +75,7 @@ class Repository:
         ref, commit = self.source.find_branch(name)
         if ref != f"refs/heads/{name}":
             self.say(f"{name}: {ref} at {commit[:12]}")
-        return commit
+        return BranchRef(name=branches.shorten_ref(ref) or ref.removeprefix("refs/tags/"), ref=ref, commit=commit)
 
 
 @contextmanager
