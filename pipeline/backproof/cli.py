@@ -42,6 +42,7 @@ SECTIONS: Final = {
         "diff": "show:diff_command",
         "bundle": "bundle:bundle_command",
         "publish": "github:publish_command",
+        "propose": "propose:propose_command",
         "audit": "github:audit",
     },
     "Kits": {"new": "new:new", "plan": "plan:plan_group"},

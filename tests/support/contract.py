@@ -67,6 +67,12 @@ OPERATIONS = (
     ("get", f"{REPO}/pulls/{{pull_number}}/commits"),
     ("get", f"{REPO}/pulls/{{pull_number}}/files"),
     ("get", f"{REPO}/pulls/{{pull_number}}/reviews"),
+    ("get", f"{REPO}/pulls"),
+    ("post", f"{REPO}/pulls"),
+    ("post", f"{REPO}/git/blobs"),
+    ("post", f"{REPO}/git/trees"),
+    ("post", f"{REPO}/git/commits"),
+    ("post", f"{REPO}/git/refs"),
     ("get", "/search/issues"),
     ("post", "/app/installations/{installation_id}/access_tokens"),
 )

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import base64
+import os
+import subprocess
+import tempfile
 import threading
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -32,6 +36,9 @@ class World:
     issues: list[dict[str, Any]] = field(default_factory=list)
     comments: list[dict[str, Any]] = field(default_factory=list)
     lock: threading.RLock = field(default_factory=threading.RLock)
+    objects: Path | None = None
+    """A git repository, where objects are made of what is posted: GitHub's names of them are git's."""
+    opened: list[dict[str, Any]] = field(default_factory=list)
     next_id: int = 1000
     lag: int = 0
     """Listings that do not show a comment yet which was just made."""
@@ -121,6 +128,8 @@ def _commit(ask: Ask, sha: str) -> dict[str, Any]:
     facts = ask.world.commits.get(sha, {})
     made = ask.over("commit", sha=sha)
     made["commit"] = {**made["commit"], "message": facts.get("message", "a commit")}
+    if "tree" in facts:
+        made["commit"]["tree"] = {"sha": facts["tree"], "url": "https://example.invalid/"}
     parents = facts.get("parents", ["0" * 40])
     made["parents"] = [{"sha": each, "url": "https://example.invalid/"} for each in parents]
     made["files"] = [ask.over("diff-entry", **each) for each in facts.get("files", ())]
@@ -296,6 +305,69 @@ def installation_token(ask: Ask) -> tuple[int, Any]:
     return 201, ask.over("installation-token", token="ghs_installation0000000000", expires_at="2099-01-01T00:00:00Z")  # noqa: S106
 
 
+def _git(ask: Ask, *args: str, data: bytes = b"", index: str = "") -> str:
+    author = {f"GIT_{who}_{what}": f"the-bot-{what}" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
+    env = {**os.environ, **author, "GIT_CONFIG_GLOBAL": os.devnull, **({"GIT_INDEX_FILE": index} if index else {})}
+    argv = ["git", "--git-dir", str(ask.world.objects), *args]
+    return subprocess.run(argv, input=data, capture_output=True, check=True, env=env).stdout.decode().strip()
+
+
+def create_blob(ask: Ask) -> tuple[int, Any]:
+    _writer(ask)
+    sha = _git(ask, "hash-object", "-w", "--stdin", data=base64.b64decode(ask.body["content"]))
+    return 201, ask.over("short-blob", sha=sha)
+
+
+def create_tree(ask: Ask) -> tuple[int, Any]:
+    _writer(ask)
+    with tempfile.TemporaryDirectory() as folder:
+        index = f"{folder}/index"
+        _git(ask, "read-tree", ask.body["base_tree"], index=index)
+        rows = (
+            f"{each['mode'] if each['sha'] else 0} {each['sha'] or '0' * 40}\t{each['path']}\n"
+            for each in ask.body["tree"]
+        )
+        _git(ask, "update-index", "--index-info", data="".join(rows).encode(), index=index)
+        return 201, ask.over("git-tree", sha=_git(ask, "write-tree", index=index))
+
+
+def create_commit(ask: Ask) -> tuple[int, Any]:
+    _writer(ask)
+    parents = [word for sha in ask.body["parents"] for word in ("-p", sha)]
+    sha = _git(ask, "commit-tree", ask.body["tree"], *parents, data=ask.body["message"].encode())
+    ask.world.commits[sha] = {"message": ask.body["message"], "tree": ask.body["tree"]}
+    return 201, ask.over("git-commit", sha=sha)
+
+
+def create_ref(ask: Ask) -> tuple[int, Any]:
+    _writer(ask)
+    name = ask.body["ref"].removeprefix("refs/heads/")
+    if name in ask.world.branches:
+        raise Refuse(422, "Reference already exists")
+    ask.world.branches[name] = ask.body["sha"]
+    return 201, ask.over("git-ref", ref=ask.body["ref"])
+
+
+def _opened(ask: Ask, made: dict[str, Any], schema: str) -> dict[str, Any]:
+    url = f"https://github.com/{REPO}/pull/{made['number']}"
+    return ask.over(schema, number=made["number"], html_url=url, title=made["title"])
+
+
+def list_pulls(ask: Ask) -> tuple[int, Any]:
+    wanted = (ask.query["head"], ask.query["base"])
+    shown = [made for made in ask.world.opened if (made["head"], made["base"]) == wanted]
+    return 200, [_opened(ask, made, "pull-request-simple") for made in shown]
+
+
+def open_pull(ask: Ask) -> tuple[int, Any]:
+    _writer(ask)
+    if any(made["head"] == ask.body["head"] for made in ask.world.opened):
+        raise Refuse(422, "A pull request already exists")
+    made = {**ask.body, "number": 77 + len(ask.world.opened)}
+    ask.world.opened.append(made)
+    return 201, _opened(ask, made, "pull-request")
+
+
 _R = "/repos/{owner}/{repo}"
 ROUTES = {
     ("get", _R): repository,
@@ -316,6 +388,12 @@ ROUTES = {
     ("get", f"{_R}/pulls/{{pull_number}}/commits"): pull_commits,
     ("get", f"{_R}/pulls/{{pull_number}}/files"): pull_files,
     ("get", f"{_R}/pulls/{{pull_number}}/reviews"): reviews,
+    ("get", f"{_R}/pulls"): list_pulls,
+    ("post", f"{_R}/pulls"): open_pull,
+    ("post", f"{_R}/git/blobs"): create_blob,
+    ("post", f"{_R}/git/trees"): create_tree,
+    ("post", f"{_R}/git/commits"): create_commit,
+    ("post", f"{_R}/git/refs"): create_ref,
     ("get", "/search/issues"): search,
     ("post", "/app/installations/{installation_id}/access_tokens"): installation_token,
 }

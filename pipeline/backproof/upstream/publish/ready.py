@@ -104,7 +104,7 @@ def must_be_current(client: GitHubClient, loaded: Loaded) -> PullRequest:
     upstream, number = loaded.plan.upstream, require_pull(loaded)
     pull = pulls.get_pull(client, upstream.repo, number)
     _open_to_us(pull)
-    _on_the_tip(client, loaded)
+    must_be_on_tip(client, loaded)
     _its_commits(client, loaded, number)
     return pull
 
@@ -136,7 +136,8 @@ def _open_to_us(pull: PullRequest) -> None:
         )
 
 
-def _on_the_tip(client: GitHubClient, loaded: Loaded) -> None:
+def must_be_on_tip(client: GitHubClient, loaded: Loaded) -> None:
+    """Raise NeedsReview where the release branch has moved since the run."""
     pick = loaded.story.pick
     if pick is None:
         raise HostError(
