@@ -70,6 +70,16 @@ def test_the_fix_comes_first_with_what_it_shares(tmp_path: Path, index: tuple[Fi
     assert {"remap_expert_names", "507034"} & set(ranked[0].shared)
 
 
+def test_a_name_is_the_same_in_one_word(project: Repository) -> None:
+    """An error has the kernel with underscores, the message of its fix the operator that it belongs to."""
+    project.commit("[BugFix] No position of GatherRowsV3 is left unset (#52)", {"a.py": "a = 1\n"})
+    with open_repository(str(project.folder), print) as opened:
+        store, main = opened.picker.store, project.git("rev-parse", "main")
+        with open_index(opened.source, store, main, print) as made:
+            ranked = rank_fixes(made, [Clue(what="kernel", text="gather_rows_v3")], [main], least=0)
+    assert [fix.sha for fix in ranked] == [main]
+
+
 def test_a_release_gets_its_own_answer_for_each(
     tmp_path: Path, project: Repository, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -103,9 +103,12 @@ def _split_clue(clue: Clue) -> Iterator[tuple[str, float]]:
         yield PurePosixPath(place.rpartition(":")[0]).stem.lower(), 0.5
     else:
         for word in _IDENTIFIER.findall(clue.text):
-            yield word.lower(), 1.0 if _TELLING.search(word) else _PROSE
-            for part in _PART.findall(word) if _TELLING.search(word) else ():
-                yield part.lower(), _PROSE
+            if _TELLING.search(word):
+                # Of a log's `gather_v3`, the operator is `GatherV3`; the other way round the parts below find it.
+                yield from ((spelling, 1.0) for spelling in {word.lower(), word.lower().replace("_", "")})
+                yield from ((part.lower(), _PROSE) for part in _PART.findall(word))
+            else:
+                yield word.lower(), _PROSE
 
 
 def search_history(
