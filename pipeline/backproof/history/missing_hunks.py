@@ -55,12 +55,14 @@ class _Chain:
 
 def find_missing_hunks(divergence: Divergence, pick: PickResult, onto: str, *, drop: Drop) -> tuple[Trial, ...]:
     """Return one trial for each commit of which hunks are taken, in order; none where they do not make the fix land."""
+    pieces = _list_pieces(divergence, pick.real_conflicts)
+    if not all(pieces.values()):
+        return ()  # lines that rest on nothing which the release lacks: its own changes stand there
     chains = [
-        _Chain(path=conflict.path, pieces=pieces[-size:], tree=onto, taken=[])
-        for conflict in pick.real_conflicts
-        for pieces in [_list_pieces(divergence, conflict)]
+        _Chain(path=path, pieces=rows[-size:], tree=onto, taken=[])
+        for path, rows in pieces.items()
         for size in _SIZES
-        if pieces and size < 2 * len(pieces)
+        if size < 2 * len(rows)
     ]
     _lay_chains(divergence, chains, drop)
     fix = divergence.picker.read_change(divergence.fix)
@@ -109,15 +111,23 @@ def _make_trials(divergence: Divergence, chains: Sequence[_Chain], onto: str) ->
         yield Trial(cause=cause, way=TrialVerdict.SOME_HUNKS, change=change, landed=landed)
 
 
-def _list_pieces(divergence: Divergence, conflict: Conflict) -> list[_Piece]:
-    """Return the hunks that the lines in conflict rest on, oldest first."""
-    path = find_path_in(divergence, divergence.parent, conflict, 1) or conflict.path
-    newest = read_hunks(divergence.store, *divergence.missing_range, path=path)
-    if conflict.kind in _TEXTS:
-        spans = [hunk.base_span for hunk in find_hunks(divergence.picker, conflict)]
-        newest = list(_follow_lines(spans, newest))
-    pieces = [piece for change in newest for piece in reversed(list(_split_change(divergence, change, path)))]
-    return [replace(piece, path=conflict.path) for piece in pieces[: _SIZES[-1]]][::-1]
+def _list_pieces(divergence: Divergence, conflicts: Sequence[Conflict]) -> dict[str, list[_Piece]]:
+    """Return the hunks that the lines in conflict rest on, oldest first, for each path in conflict."""
+    names = {
+        conflict.path: find_path_in(divergence, divergence.parent, conflict, 1) or conflict.path
+        for conflict in conflicts
+    }
+    hunks = read_hunks(divergence.store, *divergence.missing_range, paths=set(names.values()))
+    pieces: dict[str, list[_Piece]] = {}
+    for conflict in conflicts:
+        path = names[conflict.path]
+        newest = hunks[path]
+        if conflict.kind in _TEXTS:
+            spans = [hunk.base_span for hunk in find_hunks(divergence.picker, conflict)]
+            newest = list(_follow_lines(spans, newest))
+        parts = [piece for change in newest for piece in reversed(list(_split_change(divergence, change, path)))]
+        pieces[conflict.path] = [replace(piece, path=conflict.path) for piece in parts[: _SIZES[-1]]][::-1]
+    return pieces
 
 
 def _follow_lines(spans: Sequence[Span], newest: Sequence[FileHunks]) -> Iterator[FileHunks]:

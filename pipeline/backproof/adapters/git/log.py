@@ -14,7 +14,7 @@ from backproof.adapters.git.command import checked
 from backproof.adapters.git.objects import CommitInfo
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Sequence
 
     from backproof.adapters.git.store import Store
 
@@ -114,15 +114,22 @@ def diff_blobs(store: Store, old: str, new: str) -> list[tuple[Span, Span]]:
     return _read_spans(checked(done, "two files cannot be compared").text)
 
 
-def read_hunks(store: Store, *revs: str, path: str) -> list[FileHunks]:
-    """Return what each commit changes in a file, newest first, merges left out."""
+def read_hunks(store: Store, *revs: str, paths: Collection[str]) -> dict[str, list[FileHunks]]:
+    """Return for each file what each commit changes in it, newest first, merges left out."""
     options = ("--no-merges", "--topo-order", "--patch", "--no-renames", "--no-color", "--format=commit %H")
-    done = checked(store.run_git("log", *options, *_AS_MERGED, *revs, "--", path, asks=()), "history cannot be read")
-    # A line of a file starts with a sign, so that nothing in it is taken for a commit or a hunk.
-    parts = re.split(r"^commit ([0-9a-f]{40})$", done.stdout.decode("utf-8", "replace"), flags=re.MULTILINE)
-    return [
-        FileHunks(sha=sha, hunks=tuple(_read_spans(text))) for sha, text in zip(parts[1::2], parts[2::2], strict=True)
-    ]
+    done = checked(store.run_git("log", *options, *_AS_MERGED, *revs, "--", *paths, asks=()), "history cannot be read")
+    # A line of a file starts with a sign, so that nothing in it is taken for a commit, a file or a hunk.
+    text = done.stdout.decode("utf-8", "surrogateescape")
+    names = {f"a/{path} b/{path}": path for path in paths}
+    hunks: dict[str, list[FileHunks]] = {path: [] for path in paths}
+    sha = ""
+    for part in re.split(r"^(?=commit [0-9a-f]{40}$|diff --git )", text, flags=re.MULTILINE):
+        head, _, rest = part.partition("\n")
+        if head.startswith("commit "):
+            sha = head.removeprefix("commit ")
+        elif path := names.get(head.removeprefix("diff --git ")):
+            hunks[path].append(FileHunks(sha=sha, hunks=tuple(_read_spans(rest))))
+    return hunks
 
 
 def _read_spans(text: str) -> list[tuple[Span, Span]]:
