@@ -24,10 +24,12 @@ from backproof.adapters.git.merging import read_version
 from backproof.core.errors import BackproofError
 from backproof.history.explain import explain_pick
 from backproof.history.lacking_names import find_lacking_names
+from backproof.history.landings import Landings
 from backproof.history.path_filter import is_secondary
 from backproof.history.picks import Picker, PickResult
 from backproof.history.try_causes import PICKED, TrialVerdict
 from backproof.records.picks import PickOutcome
+from history import is_reverted
 
 Row = dict[str, Any]
 
@@ -68,6 +70,7 @@ def measure(picker: Picker, rows: list[Row], args: argparse.Namespace, folder: P
     if args.sample:
         figures |= peers(picker, Source.open(str(args.repo)), sample, folder, len(single) / seconds)
     conflicts = [row for row, each in zip(single, found, strict=True) if each.outcome is PickOutcome.CONFLICT]
+    figures |= recognised(picker, Source.open(str(args.repo)), single)
     figures |= dropped(picker, conflicts)
     figures |= explained(picker, conflicts[: args.explain or None : args.every])
     if args.calls:
@@ -109,6 +112,24 @@ def said(picker: Picker, row: Row, each: PickResult) -> str:
     if each.outcome is PickOutcome.CLEAN:
         return "clean-identical" if each.tree == picker.read_tree(row["backport"]) else "clean-different"
     return str(each.outcome)
+
+
+def recognised(picker: Picker, source: Source, rows: list[Row]) -> dict[str, Any]:
+    """Is a backport that its branch took back reported as there? The oracle reads git's own wording alone."""
+    tips = {row["branch"]: source.resolve_branch(row["branch"]) for row in rows}
+    landings = Landings(picker, [*tips.values(), *map(original, rows)])
+    reverted = [row for row in rows if is_reverted(picker, tips[row["branch"]], row["backport"])]
+    again = Counter((row["branch"], original(row)) for row in rows if row not in reverted)
+    gone = [row for row in reverted if not again[row["branch"], original(row)]]
+    wrong = [row for row in gone if landings.find(original(row), tips[row["branch"]], deep=True)]
+    for row in wrong:
+        click.echo(f"present though reverted: {row['branch']} {row['backport'][:12]}")
+    standing = [row for row in rows if row not in reverted]
+    there = sum(landings.find(original(row), tips[row["branch"]], deep=True) is not None for row in standing)
+    return {
+        "reverted there, and reported as present": f"{len(wrong)} of {len(gone)}",
+        "recognised on their branch, most without a trailer": f"{there} of {len(standing)}",
+    }
 
 
 def peers(picker: Picker, source: Source, sample: list[Row], folder: Path, batch: float) -> dict[str, Any]:
