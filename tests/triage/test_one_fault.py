@@ -66,3 +66,68 @@ def test_one_fault_has_its_kind(tmp_path: Path, text: str, kind: str) -> None:
 
 def test_there_are_as_many_as_were_measured() -> None:
     assert len(ONE_FAULT) == 35
+
+
+REPORTS = {
+    "the kernel ends a process for systemd": (
+        (
+            "Nov 03 10:00:32 node-a systemd[1]: vllm.service: A process of this unit has been killed by the OOM killer.\n"
+            "Nov 03 10:00:32 node-a systemd[1]: vllm.service: Main process exited, code=killed, status=9/KILL\n"
+            "Nov 03 10:00:32 node-a systemd[1]: vllm.service: Failed with result 'oom-kill'.\n"
+        ),
+        (1, "host", "host node-a: the host or the container ran out of memory; 2 secondary errors"),
+    ),
+    "the cache does not hold one request": (
+        (
+            "ValueError: To serve at least one request with the models's max seq len (131072), (16.00 GiB KV cache is needed, which is larger "
+            "than the available KV cache memory (9.10 GiB).\n"
+        ),
+        (1, "oom", "paste.txt: the model leaves no memory for its cache"),
+    ),
+    "a wait for others, not a fault of the rank that waits": (
+        (
+            f"[2026-11-03 10:10:01 TP1] Scheduler hit an exception: {TRACEBACK}"
+            "torch.distributed.DistStoreError: Timed out after 601 seconds waiting for clients. 3/4 clients joined.\n"
+            "[2026-11-03 10:10:02] Received sigquit from a child process. It usually means the child failed.\n"
+        ),
+        (4, "timeout", "paste.txt: a wait for another process ran out; 1 secondary error"),
+    ),
+    "a device that may not be opened": (
+        (
+            "[ERROR] DRV(77,python3):2026-11-03-10:00:00.000.001 [ascend][curpid: 77, 77][drv][devdrv][devdrv_open_device 101]"
+            "open /dev/davinci0 failed, errno=13(Permission denied)\n"
+            "[ERROR] RUNTIME(77,python3):2026-11-03-10:00:00.000.002 [npu_driver.cc:300]77 DeviceOpen:[drv api] halDeviceOpen failed: device_id=0, drvRetCode=46\n"
+            "[ERROR] ASCENDCL(77,python3):2026-11-03-10:00:00.000.003 [device.cpp:66]77 aclrtSetDevice:open device 0 failed, runtime result = 507899\n"
+        ),
+        (1, "environment", "device 0: the process may not open the device; 2 secondary errors"),
+    ),
+    "a paste that was wrapped within its words": (
+        (
+            "[rank1]: RuntimeError: npuSynchronizeDevice:build/CMakeFiles/torch_npu.dir/compiler_depend.ts:\n"
+            "456 NPU function error: AclrtSynchronizeDeviceWithTimeout, error code is 507015\n"
+            "[rank1]: EZ9999: Inner Error!\n"
+            "[rank1]: EZ9999: [PID: 411] 2026-11-03-10:00:05.001.002 The error from device(chipId:1, dieId:0), ser\n"
+            "ial number is 9, there is an aicore error exception, core id is 0, error code = 0x8, dump info: pc start: 0x1\n"
+        ),
+        (5, "aicore", "rank 1: a kernel faulted on an AI or vector core; 4 secondary errors"),
+    ),
+    "two hosts in one file": (
+        (
+            f"worker-2: {TRACEBACK.splitlines()[0]}\nworker-2: FileNotFoundError: [Errno 2] No such file or directory: '/data/a'\n"
+            "worker-1: [rank0]: RuntimeError: store->get('0') got error: wait timeout after 1800000ms\n"
+        ),
+        (
+            1,
+            "host",
+            "host worker-2: a process on the host failed by itself: FileNotFoundError: [Errno 2] No such file or directory: '/data/a'; 1 secondary error",
+        ),
+    ),
+}
+
+
+@pytest.mark.parametrize(("text", "answer"), REPORTS.values(), ids=REPORTS)
+def test_a_report_has_its_line_and_its_sentence(tmp_path: Path, text: str, answer: tuple[int, str, str]) -> None:
+    (tmp_path / "paste.txt").write_text(text, encoding="utf-8")
+    result = triage([tmp_path])
+    assert result.first_fault is not None, result.verdict
+    assert (result.first_fault.line, result.first_fault.kind, result.verdict) == answer

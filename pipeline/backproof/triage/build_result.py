@@ -136,14 +136,17 @@ class ResultBuilder:
         fault, known_kind = self.fault, self.book.get_kind(kind)
         if fault is None or known_kind is None:
             return next(iter(self.choice.why), "")
-        facts = (("rank", fault.rank), ("device", self._find_device()))
+        facts = (("host", fault.process[0] or None), ("rank", fault.rank), ("device", self._find_device()))
         subject = " / ".join(f"{name} {number}" for name, number in facts if number is not None) or fault.process[1]
         kernel = f" in {self._find_kernel()}" if self._find_kernel() else ""
         rest = f"; {format_count(len(self.secondary), 'secondary error')}" if self.secondary else ""
         raised = (
             f": {self.parts[-1].subject.strip()[:_TEXT]}" if "Traceback" in fault.subject and self.parts[1:] else ""
         )
-        return f"{subject}: {known_kind.meaning}{raised}{kernel}{rest}"
+        rule = fault.rule
+        # A rule with an advice of its own says more than its kind does.
+        meaning = rule.meaning if rule and rule.advice and rule.kind == kind else known_kind.meaning
+        return f"{subject}: {meaning}{raised}{kernel}{rest}"
 
     def _find_codes(self) -> list[Code]:
         return [code for event in self.parts for code in codes.find_codes(event.subject)]
