@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any, get_args
 
 from backproof.core.model import Arm, Outcome
 from backproof.devices.check_result import CheckResult, Fault, Loaded, TestResult
 from backproof.records.proof import ValidateRecord
+from backproof.report import render
 from backproof.stages import REGISTRY
 from backproof.verdict import run_verdict
 from backproof.verdict.judge import Rounds, judge_check
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from stories import HASHES, INSTALLED, Folder
+from run_kinds import load_judged
+from stories import HASHES, INSTALLED, Folder, plan
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -26,7 +29,8 @@ FAULT = Fault(kind="silent", task=1, engine="operator", name="update", text="row
 
 def a_test(name: str, ending: str) -> TestResult:
     outcome: Any = "failed" if ending == "fault" else ending
-    return TestResult(nodeid=name, outcome=outcome, faults=(FAULT,) if ending == "fault" else ())
+    faults = (FAULT.model_copy(update={"text": f"row 5 in {name}"}),) if ending == "fault" else ()
+    return TestResult(nodeid=name, outcome=outcome, faults=faults, message=f"{name} ended with {ending}")
 
 
 def a_result(arm: Arm, endings: dict[str, str], *, right_code: bool) -> CheckResult:
@@ -123,3 +127,54 @@ def test_what_a_proof_looks_like_passes_so_that_the_property_can_fail(tmp_path: 
         is Outcome.PASS
     )
     assert set(get_args(TestResult.model_fields["outcome"].annotation)) <= set(ENDINGS)
+
+
+CELL = re.compile(r"^\**(?:(ok)|(\d+) of (\d+) (\S+?)|.*)\**$")
+BAD = {"failed", "fault"}
+
+
+def read_cells(comment: str) -> dict[Arm, re.Match[str]]:
+    """The row of the only claim, arm by arm, as somebody reads it who knows nothing of templates."""
+    row = next((line for line in comment.splitlines() if line.startswith("| rows are right |")), "")
+    cells = [cell.strip() for cell in row.strip("|").split("|")][1:]
+    return {arm: match for arm, cell in zip(Arm, cells, strict=False) if (match := CELL.match(cell))}
+
+
+def is_proved(rounds: dict[Arm, tuple[CheckResult, ...]]) -> bool:
+    """Stated from the raw results alone: what is red on base is so each time, and green with the fix each time."""
+    base, fixed = endings_of(rounds[Arm.BASE]), endings_of(rounds[Arm.FIXED])
+    red = {name for told in base for name, ending in told.items() if ending in BAD}
+    always = all(told.get(name) in BAD for told in base for name in red)
+    return bool(red) and always and all(told.get(name) == "passed" for told in fixed for name in red)
+
+
+@settings(max_examples=100, deadline=None)
+@given(rounds=all_rounds())
+def test_no_sentence_of_the_comment_says_more_than_the_tests_show(
+    tmp_path_factory: pytest.TempPathFactory, rounds: dict[Arm, tuple[CheckResult, ...]]
+) -> None:
+    folder = story(Folder(tmp_path_factory.mktemp("run")), rounds)
+    comment = render.render_comment(load_judged(folder), plan())
+    first, *rest = comment.partition("<details>")[0].splitlines()
+    if "fails without it passes" in first:
+        assert is_proved(rounds), first
+        assert first.endswith("in 1 check.**"), first
+    for arm, cell in read_cells(comment).items():
+        told = endings_of(rounds[arm])
+        every = {name for ends in told for name in ends}
+        if cell[1]:
+            assert "passed" in {ending for ends in told for ending in ends.values()}, (arm, cell[0])
+            assert not {ending for ends in told for ending in ends.values()} & {*BAD, "error"}, (arm, cell[0])
+        elif cell[2]:
+            # Missing in one of its runs, too: it is flaky.
+            failing = {name for name in every if any(ends.get(name) != "passed" for ends in told)}
+            assert int(cell[2]) <= len(failing), (arm, cell[0])
+            assert int(cell[3]) <= len(every), (arm, cell[0])
+    base, fixed = endings_of(rounds[Arm.BASE]), endings_of(rounds[Arm.FIXED])
+    without = next((line for line in rest if line.startswith("Without it: ")), "")
+    quoted = [name for name in names if name in without]
+    assert all(ends.get(name) in BAD for name in quoted for ends in base), without
+    assert bool(quoted) == bool(without), without
+    if any("the same passes" in line for line in rest):
+        assert quoted
+        assert all(ends.get(name) == "passed" for name in quoted for ends in fixed), without

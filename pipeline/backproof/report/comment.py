@@ -17,8 +17,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from backproof.core.model import Evidence, Finding
+    from backproof.records.arm_tests import ArmTest
     from backproof.records.audit import ReviewRequest, ValidationClaim
-    from backproof.records.proof import LandedFixup
+    from backproof.records.proof import Case, LandedFixup
     from backproof.report.view import Fact, JudgedCase
 
 _ROWS = 5
@@ -121,21 +122,39 @@ class CommentView(DocumentView):
 
     @property
     def first_red(self) -> JudgedCase | None:
-        """The first proof that is red on base, whose failure says what the backport is for."""
-        red = (judged for judged in self.judged_cases if judged.case.arm is Arm.BASE and judged.case.first)
+        """The first proof that is red on base, whose failure says what the backport is for. An error is no such failure."""
+        base = (judged for judged in self.judged_cases if judged.case.arm is Arm.BASE and judged.case.first)
+        red = (judged for judged in base if not judged.case.tests or any(test.is_red for test in judged.case.tests))
         return next((judged for judged in red if judged.holds and judged.case.role == "proof"), None)
 
     def describe_failure(self, judged: JudgedCase) -> str:
         """Return what the first red test ended with, without its id."""
-        return next((test.line for test in judged.case.tests if test.is_red), judged.case.first)
+        test = self._find_failure(judged)
+        return test.line if test else judged.case.first
+
+    def _find_failure(self, judged: JudgedCase) -> ArmTest | None:
+        """Return the first test that is red on base and green with the backport; else the first that is red."""
+        red = [test for test in judged.case.tests if test.is_red]
+        green = self._list_green(judged.case)
+        return next((test for test in red if test.test in green), red[0] if red else None)
+
+    def _list_green(self, base: Case) -> set[str]:
+        same = (case for case in self.loaded.cases if (case.check, case.model) == (base.check, base.model))
+        return {test.test for case in same if case.arm is Arm.FIXED for test in case.tests if test.ending == "passed"}
 
     @property
     def reached_and_green(self) -> bool:
-        """Whether the changed lines ran, and the first proof that is red on base is green with them."""
+        """Whether the changed lines ran, and the test whose failure is told is green with them."""
         reached = any(part.name == "reached" and part.outcome is Outcome.PASS for part in self.claims)
         red = self.first_red
-        pair = (red.case.check, red.case.model) if red else None
-        return reached and pair in run_verdict.find_proofs(self.loaded.cases)
+        if (
+            red is None
+            or not reached
+            or (red.case.check, red.case.model) not in run_verdict.find_proofs(self.loaded.cases)
+        ):
+            return False
+        test = self._find_failure(red)
+        return test is None or test.test in self._list_green(red.case)
 
     @property
     def suggestion(self) -> str:

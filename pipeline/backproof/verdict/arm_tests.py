@@ -52,7 +52,8 @@ def describe_end(test: TestResult) -> str:
     """Return one line about what a test ended with."""
     if classify_ending(test) == "error":
         return describe_error(test)
-    return " ".join((test.faults[0].text if test.faults else test.message).split())[:500]
+    text = " ".join((test.faults[0].text if test.faults else test.message).split())
+    return text[:500] or "it failed without a message"
 
 
 def compare_test(base: ArmTest | None, other: ArmTest | None) -> Standing:
