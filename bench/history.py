@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import re
 import resource
 import statistics
 import subprocess
@@ -146,10 +147,13 @@ def explain_conflicts(picker: Picker, rows: list[Row]) -> dict[str, Any]:
     return {"conflicts with a verified way on": f"{ways} of {len(rows)} (by hunks alone {count['hunks']})"}
 
 
-def is_reverted(picker: Picker, tip: str, sha: str) -> bool:
-    command = ("log", "--format=%H", "--fixed-strings", f"--grep={REVERTS}{sha}", f"{sha}..{tip}")
-    reverts = checked(picker.store.run_git(*command), "no log").text.split()
-    return any(not is_reverted(picker, tip, revert) for revert in reverts)
+def is_reverted(picker: Picker, tip: str, sha: str, pull: int | None = None) -> bool:
+    """Read git's own wording of a revert, GitHub's button, and the number of the pull request."""
+    title = re.escape(picker.objects.read_commit(sha).subject)
+    wordings = [f"{REVERTS}{sha}", f'^Revert "{title}"', *([f"Reverts? [^ ]*#{pull}([^0-9]|$)"] if pull else [])]
+    greps = [f"--grep={wording}" for wording in wordings]
+    done = picker.store.run_git("log", "--format=%H", "--extended-regexp", *greps, f"{sha}..{tip}")
+    return any(not is_reverted(picker, tip, revert) for revert in checked(done, "no log").text.split())
 
 
 def compare_picks(picker: Picker, rows: list[Row]) -> dict[str, Any]:

@@ -118,7 +118,7 @@ def recognised(picker: Picker, source: Source, rows: list[Row]) -> dict[str, Any
     """Is a backport that its branch took back reported as there? The oracle reads git's own wording alone."""
     tips = {row["branch"]: source.resolve_branch(row["branch"]) for row in rows}
     landings = Landings(picker, [*tips.values(), *map(original, rows)])
-    reverted = [row for row in rows if is_reverted(picker, tips[row["branch"]], row["backport"])]
+    reverted = [row for row in rows if is_reverted(picker, tips[row["branch"]], row["backport"], row["backport_pr"])]
     again = Counter((row["branch"], original(row)) for row in rows if row not in reverted)
     gone = [row for row in reverted if not again[row["branch"], original(row)]]
     wrong = [row for row in gone if landings.find(original(row), tips[row["branch"]], deep=True)]

@@ -10,6 +10,7 @@ import itertools
 from typing import TYPE_CHECKING
 
 from backproof.adapters.git.log import list_ancestry, read_commits
+from backproof.history.commit_graph import lend_commit_graph
 from backproof.history.index_file import locate_index, open_index_file
 from backproof.history.relations import Relations, plain_title
 
@@ -40,13 +41,18 @@ class CommitIndex:
         self._bits = _number_bits(tips)
         # Another one where a shallow clone was cut elsewhere, for parents then differ.
         key = [str(_VERSION), *sorted(store.read_boundary()), store.read_borrowed()]
-        self._database = open_index_file(locate_index("history", key), self._fill)
+        path = locate_index("history", key)
+        self._grown = False
+        self._database = open_index_file(path, self._fill)
+        if store.lazy:
+            lend_commit_graph(store, path.with_suffix(".graph"), self._bits, new=self._grown)
         self._have = self._walk_edges()
 
     def _fill(self, database: sqlite3.Connection) -> None:
         database.executescript(_TABLES)
         if all(_find_number(database, tip) for tip in self._bits):
             return
+        self._grown = True
         with database:
             database.execute("BEGIN IMMEDIATE")
             tops = database.execute("SELECT sha FROM commits WHERE id NOT IN (SELECT parent FROM edges)").fetchall()

@@ -42,7 +42,7 @@ class Store:
 
     def __init__(self, folder: Path, *, lazy: bool = False) -> None:
         self.folder = folder
-        self._lazy = lazy
+        self.lazy = lazy
 
     @classmethod
     def create(cls, folder: Path, source: Source, *, lazy: bool = False) -> Store:
@@ -59,7 +59,7 @@ class Store:
     @cached_property
     def objects(self) -> Objects:
         """The objects, read and written without a process for each question."""
-        return Objects(self.folder, lazy=self._lazy)
+        return Objects(self.folder, lazy=self.lazy)
 
     def run_git(
         self,
