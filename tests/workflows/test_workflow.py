@@ -256,6 +256,18 @@ def test_run_ends_as_backproof_ends_and_fences_what_it_prints(tmp_path: Path, co
     assert done.stdout.splitlines()[-1] == f"::{word}::"
 
 
+@pytest.mark.parametrize(("code", "refused"), [(2, "refused=true\n"), (0, ""), (3, ""), (4, "")])
+def test_what_an_earlier_job_has_left_is_not_shown_as_this_ones(tmp_path: Path, code: int, refused: str) -> None:
+    """A folder with the run of something else is refused as a wrong use; what lies there is neither presented nor kept."""
+    run(named("Run"), tmp_path, code=code)
+    output = tmp_path / "output"
+    assert (output.read_text() if output.exists() else "") == refused
+    action = read(ACTION)
+    (present,) = [step for step in action["runs"]["steps"] if step["name"] == "Present"]
+    assert "steps.run.outputs.refused != 'true'" in present["if"]
+    assert action["outputs"]["run"]["value"].startswith("${{ steps.run.outputs.refused != 'true' && ")
+
+
 def test_run_on_the_emulator_without_a_target_makes_one(tmp_path: Path) -> None:
     _, runner = run(named("Run"), tmp_path, {"device": "emulator", "target-python": ""})
     assert runner.calls[0][0] == "demo"
