@@ -76,7 +76,7 @@ def _classify_event(event: Event, choice: Choice, book: RuleBook) -> FinalRole:
     fault = choice.fault
     if event is fault:
         return "first-fault"
-    if event in choice.survived:
+    if event in choice.survived and not _describes_fault(event, fault, book):
         is_later = choice.survived[event] == CONSEQUENCE or (fault is not None and _is_after(event, fault))
         return "secondary" if is_later else "noise"
     if event.role in {"pointer", "secondary"}:
@@ -85,6 +85,12 @@ def _classify_event(event: Event, choice: Choice, book: RuleBook) -> FinalRole:
         with_fault = event.rule is not None and event.rule.with_fault and fault is not None and _is_beside(event, fault)
         return "detail" if with_fault else "noise"
     return _classify_unknown(event, fault) if event.role == "unknown" else _classify_report(event, fault, book)
+
+
+def _describes_fault(event: Event, fault: Event | None, book: RuleBook) -> bool:
+    """Tell a detail of the fault which was set aside only because a line of an exception text has no clock."""
+    beside = event.role == "detail" and event.time is None and fault is not None and _is_beside(event, fault)
+    return beside and fault is not None and _shares_family(event, fault, book)
 
 
 def _is_after(event: Event, fault: Event) -> bool:
