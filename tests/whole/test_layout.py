@@ -84,7 +84,7 @@ def sources() -> dict[Path, str]:
 
 def test_tests_mirror_the_folders_of_the_package() -> None:
     """What spans the package is in `whole`; builders, stand-ins and shared fixtures are in `support`."""
-    own = {"adversary", "campaign", "mutation", "support", "whole", "workflows"}
+    own = {"adversary", "campaign", "mutation", "operators", "support", "whole", "workflows"}
     folders = {path.parent.relative_to(TESTS) for path in TESTS.rglob("test_*.py")}
     assert len(folders) > 20
     for folder in folders:
