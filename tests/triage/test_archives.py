@@ -6,10 +6,12 @@ import bz2
 import gzip
 import io
 import lzma
+import sys
 import tarfile
 import zipfile
 from typing import TYPE_CHECKING
 
+import py7zr
 import pytest
 from backproof.triage import archives, triage
 
@@ -87,11 +89,53 @@ def test_what_cannot_be_unpacked_is_named(tmp_path: Path) -> None:
     result = triage([tmp_path])
     assert (result.outcome, result.exit_code) == ("unread", 4)
     assert [line.split(":")[0] for line in result.unread] == [
-        "did not read a.7z",
+        "could not read a.7z to its end",
         "did not read b.rar",
         "did not read c.zip/a.log",
         "could not read d.zip to its end",
     ]
+
+
+@pytest.fixture
+def seven(tmp_path: Path) -> Path:
+    path = tmp_path / "logs" / "a.7z"
+    path.parent.mkdir()
+    with py7zr.SevenZipFile(path, "w") as archive:
+        archive.writestr(FAULT, "node0/server.log")
+        archive.writestr(b"INFO ready\n" * 3, "node1/\x1b[2Jother.log")
+    return path
+
+
+def test_7z_is_read_and_its_names_are_only_labels(seven: Path) -> None:
+    result = triage([seven])
+    assert result.first_fault is not None
+    assert result.first_fault.file == "node0/server.log"
+    assert not result.unread
+    assert [path.name for path in seven.parent.iterdir()] == ["a.7z"]
+
+
+def test_7z_without_its_library_is_named_as_unread(seven: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "py7zr", None)
+    result = triage([seven])
+    assert result.outcome == "unread"
+    assert "it needs py7zr: pip install backproof[sevenzip]" in result.unread[0]
+
+
+@pytest.mark.parametrize("what", ["encrypted", "cut", "a bomb"])
+def test_7z_that_cannot_be_unpacked_is_named(seven: Path, monkeypatch: pytest.MonkeyPatch, what: str) -> None:
+    if what == "encrypted":
+        with py7zr.SevenZipFile(seven, "w", password="secret") as archive:  # noqa: S106 - of this test
+            archive.writestr(FAULT, "server.log")
+    elif what == "cut":
+        seven.write_bytes(seven.read_bytes()[:-20])
+    else:
+        monkeypatch.setattr(archives, "MAX_UNPACKED", 1 << 20)
+        with py7zr.SevenZipFile(seven, "w") as archive:
+            archive.writestr(bytes(4 << 20), "server.log")
+    result = triage([seven])
+    assert (result.outcome, result.exit_code) == ("unread", 4)
+    assert "a.7z" in result.unread[0]
+    assert {"encrypted": "it is encrypted", "cut": "no whole 7z", "a bomb": "unpack to more"}[what] in result.unread[0]
 
 
 def test_archives_end_at_a_depth(tmp_path: Path) -> None:

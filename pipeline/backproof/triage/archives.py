@@ -121,6 +121,32 @@ def _list_zip(files: LogFiles, stream: IO[bytes], label: str) -> Iterator[tuple[
     path.unlink()
 
 
+def _list_7z(files: LogFiles, stream: IO[bytes], label: str) -> Iterator[tuple[str, IO[bytes] | str]]:
+    """List the members of a 7z archive: its library writes them, one after the other, into files with numbers for names."""
+    try:
+        import py7zr  # noqa: PLC0415 - of an extra
+    except ImportError as error:
+        raise OSError("it needs py7zr: pip install backproof[sevenzip]") from error
+    from backproof.triage.numbered_files import NumberedFiles  # noqa: PLC0415 - a class of that library's
+
+    path = _write_blocks(files, stream, label)
+    members = NumberedFiles(files.folder() / f"{path.name}-7z", limit=MAX_UNPACKED - files.unpacked)
+    try:
+        with py7zr.SevenZipFile(path) as archive:
+            archive.extractall(factory=members)  # noqa: S202 - no name of a member is a path here
+    except py7zr.exceptions.PasswordRequired as error:
+        raise OSError("it is encrypted") from error
+    except py7zr.exceptions.ArchiveError as error:
+        raise OSError(f"it is no whole 7z archive: {error}") from error
+    finally:
+        members.close()
+        path.unlink()
+    for name, member in members.written.items():
+        with member.open("rb") as content:
+            yield clean_name(name), content
+        member.unlink()
+
+
 def _open_zst(stream: IO[bytes]) -> IO[bytes]:
     try:
         import zstandard  # noqa: PLC0415 - of an extra
@@ -132,6 +158,7 @@ def _open_zst(stream: IO[bytes]) -> IO[bytes]:
 _MEMBERS: Final[Mapping[str, Callable[[LogFiles, IO[bytes], str], Iterator[tuple[str, IO[bytes] | str]]]]] = {
     "tar": _list_tar,
     "zip": _list_zip,
+    "7z": _list_7z,
 }
 _PLAIN: Final[Mapping[str, Callable[[IO[bytes]], Any]]] = {
     "gz": lambda stream: gzip.GzipFile(fileobj=stream),
