@@ -496,7 +496,7 @@ def _ran(*loaded: tuple[str, str, str | None], outcomes: Sequence[str] = ("passe
         (_ran(("/site/a.py", RIGHT, RIGHT), ("/site/b.py", RIGHT, RIGHT)), ""),
         (_ran(("/site/other.py", WRONG, WRONG)), ""),
         (_ran(outcomes=["skipped", "passed"]), ""),
-        (_ran(outcomes=["skipped", "failed"]), " (t), while its lines were counted"),
+        (_ran(outcomes=["skipped", "failed"]), "it failed without a message (t), while its lines were counted"),
         (_ran(outcomes=[]), "nothing ran"),
         (_ran(outcomes=["skipped", "skipped"]), "nothing ran"),
         (_ran(error={"what": "no torch", "trace": "one\ntwo"}), "no torch: two"),
