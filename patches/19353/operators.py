@@ -6,11 +6,17 @@ named model and nothing here is "the" operator. Facts that the models share:
 * UPDATE has no padding slot of its own: the only filter is ``null_block_id``, and only when it is not negative.
 * A filtered row is left before anything of it is read or written: its output row is whatever the output memory held.
 * UPDATE without ``out`` computes into memory of its own, copies that over ``x`` and returns ``x``. FN returns its own.
-* UPDATE with one token per request goes by row and does not look at ``query_start_loc``.
+* UPDATE with as many rows as requests takes one token of each and does not look at ``query_start_loc``. With any other
+  number of rows it goes by ``query_start_loc``, and leaves a request of no token before it reads that request's index.
+* UPDATE with accepted tokens (speculative decoding, a width of 4) starts from the history that the last accepted token
+  left, and keeps two states of it in front of those of the new tokens; without, only the last ``width - 1`` are written.
+* Indices and counts of any stride and integer type are taken: the operator's definition declares them as contiguous
+  64-bit integers, and the framework and the binding convert.
 """
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -63,7 +69,7 @@ OPTIONS = {
 LIMITS = (
     "Operator models are readings of public sources; which one a device has depends on the installed operator library.",
     "With out=given the zeroed output is put in at the operator's boundary: the wrapper under test does not hand it over.",
-    "Multi-token UPDATE with accepted-token counts (speculative decoding) is not modelled; the operator's own source runs it.",
+    "UPDATE with accepted tokens is modelled from the operator's public source; a width other than 4 with them is not.",
     "A later binding refuses a negative null block, and UPDATE without max_query_len, with ValueError: not modelled.",
 )
 
@@ -94,15 +100,24 @@ def _filtered(call: Call, index: int, *, slots: int, pad: int, null: int | None)
     return null is not None and 0 <= null == index
 
 
-def _convolve(history: Any, tokens: Any, weight: Any, activation: str | None) -> tuple[Any, Any]:
-    """Output of some tokens after a history, and the history that they leave, in float32."""
+def _convolve(history: Any, tokens: Any, weight: Any, activation: str | None) -> Any:
+    """Output of some tokens after a history of ``width - 1``, in float32."""
     width = weight.shape[0]
-    line = torch.cat((history[-(width - 1) :].float(), tokens.float()))
+    line = torch.cat((history.float(), tokens.float()))
     taps = weight.float()
     made = torch.stack([(line[at : at + width] * taps).sum(dim=0) for at in range(tokens.shape[0])])
-    if activation in {"silu", "swish"}:
-        made = made * torch.sigmoid(made)
-    return made, torch.cat((history.float(), tokens.float()))[-history.shape[0] :]
+    return made * torch.sigmoid(made) if activation in {"silu", "swish"} else made
+
+
+def _leave_state(state: Any, tokens: Any, width: int, accepted: int | None) -> Any:
+    """The rows of a state after some tokens; ``accepted`` tokens of the call before count, the rest was rejected."""
+    offset = 0 if accepted is None else accepted - 1
+    history = state[offset : offset + width - 1]
+    if accepted is not None and width - 2 + tokens.shape[0] <= state.shape[0]:
+        written = torch.cat((history[1:], tokens))
+    else:
+        written = torch.cat((history, tokens))[-(width - 1) :]
+    return torch.cat((written, state[written.shape[0] :]))
 
 
 def _note_null_row(call: Call, state: Any, null: int | None, indices: Any) -> None:
@@ -125,16 +140,21 @@ def _one_request(
     state: Any,
     activation: str | None,
     *,
-    fresh: bool,
+    fresh: bool = False,
+    accepted: int | None = None,
 ) -> Any:
     """Compute one request in place of its state; ``fresh`` means that its history is zeros, not what the state holds."""
+    width = weight.shape[0]
     if fresh:
-        history = torch.zeros(state.shape[1:], dtype=state.dtype)
+        held = torch.zeros(state.shape[1:], dtype=state.dtype)
     else:
-        history = call.load(state, "conv_state", index=index, row=row)
+        held = call.load(state, "conv_state", index=index, row=row)
     tokens = torch.stack([call.load(x, "x", index=token, row=row) for token in span])
-    made, left = _convolve(history, tokens, weight, activation)
-    call.store(state, "conv_state", left.to(state.dtype), index=index, row=row)
+    if accepted is not None:
+        accepted = min(max(accepted, 1), state.shape[1] - width + 2)
+    offset = (accepted or 1) - 1
+    made = _convolve(held[offset : offset + width - 1], tokens, weight, activation)
+    call.store(state, "conv_state", _leave_state(held, tokens, width, accepted), index=index, row=row)
     return made.to(x.dtype)
 
 
@@ -197,7 +217,7 @@ def causal_conv1d_update(
     activation: str | None = None,
     conv_state_indices: Any = None,
     num_accepted_tokens: Any = None,
-    query_start_loc: Any = None,  # with one token per request the operator goes by row and does not look at it
+    query_start_loc: Any = None,
     max_query_len: int = -1,
     null_block_id: int | None = 0,
     block_idx_last_scheduled_token: Any = None,
@@ -205,13 +225,12 @@ def causal_conv1d_update(
     validate_data: bool = False,  # noqa: ARG001, FBT002 - the binding's signature
     out: Any = None,
 ) -> Any:
-    """Decode: one token per request, by row; the operator's own source takes several, too."""
+    """Decode: one token per request, by row; or several, by ``query_start_loc``, as speculative decoding verifies them."""
     _validate(x, weight, conv_state)
     if any(each is not None for each in (bias, block_idx_last_scheduled_token, initial_state_idx)):
         raise Unmodelled("causal_conv1d_update with a bias or block scheduling")
-    single = x.dim() == 2 and max_query_len < 0 and x.shape[0] == conv_state_indices.shape[0]
-    if call.model != "source" and (num_accepted_tokens is not None or not single):
-        raise Unmodelled("causal_conv1d_update with accepted tokens, or other than one token per request")
+    if x.dim() != 2 or max_query_len >= 0 or (num_accepted_tokens is not None and weight.shape[0] != 4):
+        raise Unmodelled("causal_conv1d_update of a 3-dimensional x, or with accepted tokens and a width other than 4")
     _note_null_row(call, conv_state, null_block_id, conv_state_indices)
     y = call.allocate_like(x)
     if call.option("out") == "given" and out is None:
@@ -223,7 +242,8 @@ def causal_conv1d_update(
         tensors = {"x": x, "weight": weight, "conv_states": conv_state, "num_accepted_tokens": num_accepted_tokens}
         _run_source(call, {**tensors, **named}, activation, NO_PADDING, _UPDATE)
     else:
-        _decode(call, y, x, conv_state, weight, activation, conv_state_indices, null_block_id)
+        requests = list(_update_requests(call, x, query_start_loc, conv_state_indices, num_accepted_tokens))
+        _decode(call, y, x, conv_state, weight, activation, requests, null_block_id)
     if y is out:
         return y
     answer = x if out is None else out
@@ -243,20 +263,54 @@ def _run_source(call: Call, given: dict[str, Any], activation: str | None, pad: 
     call.run_source(SOURCE, tensors, [silu, pad, mode, 0])
 
 
+def _update_requests(
+    call: Call, x: Any, query_start_loc: Any, indices: Any, accepted: Any
+) -> Iterator[tuple[int, int, range, int | None]]:
+    """Row, index, tokens and accepted tokens of each request that has a token."""
+    counts = [None] * indices.shape[0] if accepted is None else call.integers(accepted)
+    starts = list(range(x.shape[0] + 1)) if x.shape[0] == indices.shape[0] else call.integers(query_start_loc)
+    for row, (index, count) in enumerate(zip(call.integers(indices), counts, strict=True)):
+        if starts[row] < starts[row + 1]:
+            yield row, index, range(starts[row], starts[row + 1]), count
+
+
 def _decode(
-    call: Call, y: Any, x: Any, state: Any, weight: Any, activation: str | None, indices: Any, null: int | None
+    call: Call,
+    y: Any,
+    x: Any,
+    state: Any,
+    weight: Any,
+    activation: str | None,
+    requests: list[tuple[int, int, range, int | None]],
+    null: int | None,
 ) -> None:
-    for row, index in enumerate(call.integers(indices)):
-        if _filtered(call, index, slots=state.shape[0], pad=NO_PADDING, null=null):
-            continue
-        made = _one_request(call, range(row, row + 1), row, index, x, weight, state, activation, fresh=False)
-        y[row] = made[0]
+    for row, index, span, accepted in requests:
+        if not _filtered(call, index, slots=state.shape[0], pad=NO_PADDING, null=null):
+            made = _one_request(call, span, row, index, x, weight, state, activation, accepted=accepted)
+            y[span.start : span.stop] = made
 
 
 # The packages of the target whose __init__ is not run: they register models and pull in the whole serving stack.
 SKELETON = ("vllm_ascend",)
 MODULES: dict[str, dict[str, Any]] = {
     "vllm.triton_utils": {"tl": tl, "triton": triton},
-    "vllm.v1.attention.backends.utils": {"PAD_SLOT_ID": PAD_SLOT_ID, "NULL_BLOCK_ID": 0},
+    "vllm.v1.attention.backends.utils": {
+        "PAD_SLOT_ID": PAD_SLOT_ID,
+        "NULL_BLOCK_ID": 0,
+        **dict.fromkeys(("mamba_get_block_table_tensor", "split_decodes_and_prefills")),
+    },
     "fla_npu.ops.ascendc": {"causal_conv1d_fn": causal_conv1d_fn, "causal_conv1d_update": causal_conv1d_update},
+    # What the release's metadata builder is derived from: of the builder only its own padding is called, so its bases
+    # are empty here, and no line of vLLM's builder runs.
+    "vllm.config": {"VllmConfig": object},
+    "vllm.distributed": {"get_pcp_group": None},
+    "vllm.v1.kv_cache_interface": {"AttentionSpec": object},
+    "vllm.v1.attention.backend": {
+        "AttentionCGSupport": SimpleNamespace(UNIFORM_BATCH=None),
+        "CommonAttentionMetadata": object,
+    },
+    "vllm.v1.attention.backends.gdn_attn": {
+        name: type(name, (), {})
+        for name in ("GDNAttentionBackend", "GDNAttentionMetadata", "GDNAttentionMetadataBuilder")
+    },
 }

@@ -4,13 +4,14 @@ The matrix is the one of the upstream tests: batch sizes, eager and graph, and t
 and fills again. Each step is a test of its own, so that a report can say "batch 8, graph, live 5". The fixture ``device``
 is Backproof's: an emulator, or the NPU.
 
-What makes a row inactive, all three at once: a zero-length query at the end of the batch, with the null block or with a
-stale slot (this is what the metadata builder makes when it pads a graph), a slot of -1, and a slot past the last one.
+What makes a row inactive, all at once: a zero-length query at the end of the batch, with the null block or with a stale slot,
+a slot of -1, and a slot that is one past the last one or further. The release's own builder makes zero-length rows with the
+null block (``test_builder``); the others are what the upstream tests call inactive.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -26,6 +27,9 @@ STEPS = range(6)
 # Channels and width of the convolution by batch. The copy kernel works in tiles of 256 channels: 272 makes it cross one.
 # The larger batches are kept small, for the interpreter needs about a millisecond for each tile of each state row.
 SHAPES = {4: (272, 4), 8: (128, 4), 16: (128, 3)}
+# The sizes for which the release captures a graph, up to the deployment's 32; each with every number of live rows.
+CAPTURED = (1, 2, 4, 8, 16, 24, 32)
+PAGE = 2_293_760  # elements of a page of the model's cache, as the upstream test of the full width has it
 GAP = 48  # elements between two pages, before the first and after the last
 CANARY = 7.0
 TOLERANCE = {torch.bfloat16: 2e-2, torch.float16: 2e-3}  # the upstream tests' own
@@ -83,10 +87,12 @@ class Layout:
     dim: int
     width: int
     gap: int
+    ahead: int = 0  # rows for tokens that speculative decoding may reject
+    dim_first: bool = False  # the cache has channels before rows, and the model transposes it
 
     @property
     def rows(self) -> int:
-        return self.width - 1
+        return self.width - 1 + self.ahead
 
     @property
     def page(self) -> int:
@@ -97,7 +103,8 @@ class Layout:
         return self.gap + self.slots * self.page
 
     def state_in(self, backing: Any) -> Any:
-        return backing.as_strided((self.slots, self.rows, self.dim), (self.page, self.dim, 1), self.gap)
+        strides = (1, self.rows) if self.dim_first else (self.dim, 1)
+        return backing.as_strided((self.slots, self.rows, self.dim), (self.page, *strides), self.gap)
 
     def fresh(self, generator: Any, dtype: Any) -> Any:
         """A backing with a history in every slot and a canary in every gap."""
@@ -127,7 +134,7 @@ def step_contents(batch: int, step: int, dtype: Any, layout: Layout, *, foreign:
     slots = (1 + torch.randperm(layout.slots - 1, generator=generator)).tolist()
     indices, lengths = slots[:batch], [1] * batch
     for nth, row in enumerate(torch.randperm(batch - tail, generator=generator).tolist()[: idle - tail]):
-        indices[row] = -1 if nth % 2 == 0 else layout.slots + nth
+        indices[row] = (-1, layout.slots, layout.slots + 1)[nth % 3]
     inactive = [row for row in range(batch - tail) if not 0 <= indices[row] < layout.slots]
     for nth, row in enumerate(range(batch - tail, batch)):
         lengths[row] = 0
@@ -172,10 +179,10 @@ def expected(
     starts, indices = contents.starts.tolist(), contents.indices.tolist()
     for row in contents.active:
         tokens = contents.x[starts[row] : starts[row + 1]]
-        slot = state[indices[row]]
+        slot = state[indices[row]][: layout.width - 1]
         history = torch.zeros_like(slot) if row in fresh else slot.clone()
         output[row] = convolved(history, tokens, weight)
-        slot.copy_(torch.cat((history, tokens))[-layout.rows :])
+        slot.copy_(torch.cat((history, tokens))[-len(slot) :])
     return output, backing
 
 
@@ -268,68 +275,142 @@ def test_decode(device: Any, graphs: dict[Any, Any], batch: int, graph: bool, st
     check_step(device, buffers, result, contents, layout, torch.bfloat16)
 
 
+def check_once(device: Any, layout: Layout, contents: Contents, dtype: Any = torch.bfloat16) -> Any:
+    """One eager decode step and all that is asked of it."""
+    batch = len(contents.indices)
+    device.observe(batch=batch, graph=False, live=len(contents.active), dtype=str(dtype).removeprefix("torch."))
+    buffers, result = run_step(device, {}, contents, graph=False, layout=layout, dtype=dtype)
+    check_step(device, buffers, result, contents, layout, dtype)
+    return result
+
+
 def test_decode_float16(device: Any) -> None:
     layout = layout_for(4)
-    contents = step_contents(4, 1, torch.float16, layout)
-    device.observe(batch=4, graph=False, step=1, live=len(contents.active), dtype="float16")
-    buffers, result = run_step(device, {}, contents, graph=False, layout=layout, dtype=torch.float16)
-    check_step(device, buffers, result, contents, layout, torch.float16)
+    check_once(device, layout, step_contents(4, 1, torch.float16, layout), torch.float16)
 
 
-def tokens_contents(layout: Layout, lengths: list[int], seed: int) -> Contents:
-    """Requests of these numbers of tokens; one of none has no slot."""
+def row_contents(layout: Layout, slots: list[int], lengths: list[int], seed: int = 0) -> Contents:
+    """Requests of these slots and numbers of tokens; no token or no such slot makes one inactive."""
     generator = torch.Generator().manual_seed(seed)
-    slots = (1 + torch.randperm(layout.slots - 1, generator=generator)).tolist()
-    indices = [slot if count else -1 for slot, count in zip(slots, lengths, strict=False)]
+    active = [row for row, slot in enumerate(slots) if 0 <= slot < layout.slots and lengths[row]]
     return Contents(
         backing=layout.fresh(generator, torch.bfloat16),
         x=random(generator, sum(lengths), layout.dim).to(torch.bfloat16),
         starts=torch.tensor([0, *torch.tensor(lengths).cumsum(0).tolist()], dtype=torch.int32),
-        indices=torch.tensor(indices, dtype=torch.int32),
-        active=[row for row, count in enumerate(lengths) if count],
-        inactive=[row for row, count in enumerate(lengths) if not count],
+        indices=torch.tensor(slots, dtype=torch.int32),
+        active=active,
+        inactive=[row for row in range(len(slots)) if row not in active],
     )
 
 
-def check_tokens(device: Any, layout: Layout, lengths: list[int], seed: int) -> None:
-    """Speculative decoding with one token accepted of each request before: every output row is the reference's."""
-    contents = tokens_contents(layout, lengths, seed)
+def decode_contents(layout: Layout, slots: list[int], lengths: list[int]) -> Contents:
+    """The same for decode: x has a row for each request of the graph, whether or not that has a token."""
+    rows = random(torch.Generator().manual_seed(1), len(slots), layout.dim).to(torch.bfloat16)
+    return replace(row_contents(layout, slots, lengths), x=rows)
+
+
+@pytest.mark.parametrize(
+    ("batch", "live"),
+    [pytest.param(batch, live, id=f"of{batch}-live{live}") for batch in CAPTURED for live in range(batch + 1)],
+)
+def test_live_count(device: Any, batch: int, live: int) -> None:
+    """Every captured size with every number of live rows in front, padded as the builder pads; narrow, for time."""
+    layout = Layout(slots=batch + 2, dim=16, width=2, gap=GAP)
+    slots = [*range(1, live + 1), *[0] * (batch - live)]
+    check_once(device, layout, decode_contents(layout, slots, [1] * live + [0] * (batch - live)))
+
+
+def test_edge_slots(device: Any) -> None:
+    """The first and the last slot are live, their neighbours are not, and the last row is live behind an idle one."""
+    layout = layout_for(8)
+    last = layout.slots - 1
+    check_once(device, layout, decode_contents(layout, [0, last, -1, last + 1, 1, -2, 2 * last, 3], [1] * 8))
+
+
+LAYOUTS = {
+    "width2": Layout(slots=9, dim=128, width=2, gap=GAP),
+    "width3": Layout(slots=9, dim=128, width=3, gap=GAP),
+    "page": Layout(slots=6, dim=128, width=4, gap=PAGE - 3 * 128),
+    "dim-first": Layout(slots=9, dim=128, width=4, gap=GAP, dim_first=True),
+    "dim-first-gapless": Layout(slots=9, dim=272, width=4, gap=0, dim_first=True),
+    "ahead": Layout(slots=9, dim=128, width=4, gap=GAP, ahead=5),
+}
+
+
+@pytest.mark.parametrize("name", LAYOUTS)
+def test_layout(device: Any, name: str) -> None:
+    """Other widths, the page of the model's cache, channels before rows, and rows for speculative tokens."""
+    layout = LAYOUTS[name]
+    check_once(device, layout, decode_contents(layout, [5, -1, 2, layout.slots, 3, 0], [1, 1, 1, 1, 1, 0]))
+
+
+def tokens_contents(layout: Layout, lengths: list[int], seed: int) -> Contents:
+    """Requests of these numbers of tokens; one of none has no slot."""
+    slots = (1 + torch.randperm(layout.slots - 1, generator=torch.Generator().manual_seed(seed))).tolist()
+    indices = [slot if count else -1 for slot, count in zip(slots, lengths, strict=False)]
+    return row_contents(layout, indices, lengths, seed=seed)
+
+
+def verified(history: Any, tokens: Any, accepted: int) -> Any:
+    """The state after a verification: what the accepted tokens left moves to the front, the new tokens stand behind."""
+    moved = history.clone()
+    moved[:2] = history[accepted : accepted + 2]
+    moved[2 : 2 + tokens.shape[0]] = tokens
+    return moved
+
+
+def check_tokens(device: Any, layout: Layout, contents: Contents, accepted: list[int]) -> None:
+    """Speculative decoding: every output row and the whole cache are the reference's."""
     weight = layout.weight(torch.bfloat16)
     buffers = on_device(device, contents, layout, weight)
     result = call_wrapper(
-        buffers, run_mode=1, num_accepted_tokens=device.put(torch.ones(len(lengths), dtype=torch.int32))
+        buffers, run_mode=1, num_accepted_tokens=device.put(torch.tensor(accepted, dtype=torch.int32))
     )
     device.synchronize()
-    device.observe(live=len(contents.active), tokens=sum(lengths))
-    got = device.read(result, "output").float()
+    device.observe(live=len(contents.active), tokens=contents.x.shape[0])
     starts = contents.starts.tolist()
-    for row in contents.active:
-        history = layout.state_in(contents.backing)[int(contents.indices[row])]
-        tokens = contents.x[starts[row] : starts[row + 1]]
-        error = float((got[starts[row] : starts[row + 1]] - convolved(history, tokens, weight)).abs().max())
-        assert error <= TOLERANCE[torch.bfloat16], f"the output of request {row} differs by {error}"
+    spans = {row: list(range(starts[row], starts[row + 1])) for row in contents.active}
+    got = device.read(result, "output", rows=[token for span in spans.values() for token in span]).float()
+    backing = contents.backing.clone()
+    wanted = []
+    for row, span in spans.items():
+        slot = layout.state_in(backing)[int(contents.indices[row])]
+        wanted.append(convolved(slot[accepted[row] - 1 :][:3], contents.x[span], weight))
+        slot.copy_(verified(slot, contents.x[span], accepted[row]))
+    error = float((got - torch.cat(wanted)).abs().max())
+    assert error <= TOLERANCE[torch.bfloat16], f"the output of live requests differs by {error}"
+    check_backing(device.look(buffers.backing), backing, layout)
+
+
+# Three speculative tokens: each request brings at most four, and has rows for three that may be rejected.
+VERIFYING = Layout(slots=9, dim=128, width=4, gap=GAP, ahead=3)
 
 
 @pytest.mark.parametrize("seed", range(6))
 def test_several_tokens(device: Any, seed: int) -> None:
-    """0 to 3 tokens a request, and never as many rows as requests."""
-    lengths = [2, *torch.randint(0, 4, (4,), generator=torch.Generator().manual_seed(seed)).tolist()]
+    """0 to 4 tokens a request, 1 to 4 accepted before, and never as many rows as requests."""
+    generator = torch.Generator().manual_seed(seed)
+    lengths = [2, *torch.randint(0, 5, (4,), generator=generator).tolist()]
     lengths += [0] if sum(lengths) != len(lengths) + 1 else [0, 0]
-    check_tokens(device, Layout(slots=9, dim=128, width=4, gap=GAP), lengths, seed)
+    accepted = torch.randint(1, 5, (len(lengths),), generator=generator).tolist()
+    check_tokens(device, VERIFYING, tokens_contents(VERIFYING, lengths, seed), accepted)
+
+
+def test_tokens_without_a_slot(device: Any) -> None:
+    """A request that has tokens, and no slot: it is inactive, and no empty row that the operator would leave at once."""
+    check_tokens(device, VERIFYING, row_contents(VERIFYING, [5, -1, 3, 0], [4, 2, 3, 0]), [2, 1, 4, 1])
 
 
 def test_as_many_rows_as_requests(device: Any) -> None:
     """The operator's host takes this for one token each, whatever the starts are."""
-    check_tokens(device, Layout(slots=9, dim=128, width=4, gap=GAP), [2, 1, 1, 0], 0)
+    contents = tokens_contents(VERIFYING, [2, 1, 1, 0], 0)
+    check_tokens(device, VERIFYING, contents, [1, 1, 1, 1])
 
 
 def test_full_width(device: Any) -> None:
     """The width of the model: 96 tiles of the copy kernel, and many of the operator."""
-    layout = Layout(slots=6, dim=24_576, width=4, gap=GAP)
-    contents = step_contents(4, 1, torch.bfloat16, layout, foreign=False)
-    device.observe(batch=4, graph=False, step=1, live=len(contents.active))
-    buffers, result = run_step(device, {}, contents, graph=False, layout=layout, dtype=torch.bfloat16)
-    check_step(device, buffers, result, contents, layout, torch.bfloat16)
+    layout = Layout(slots=6, dim=24_576, width=4, gap=PAGE - 3 * 24_576)
+    check_once(device, layout, step_contents(4, 1, torch.bfloat16, layout, foreign=False))
 
 
 @pytest.mark.parametrize(("batch", "graph", "step"), cases([4], [1, 3, 4]))
@@ -382,22 +463,9 @@ def test_contiguous_decode(device: Any, graphs: dict[Any, Any], batch: int, grap
     check_step(device, buffers, result, contents, layout, torch.bfloat16)
 
 
-def prefill_contents(layout: Layout, slots: list[int], lengths: list[int]) -> Contents:
-    generator = torch.Generator().manual_seed(sum(lengths))
-    active = [row for row in range(len(slots)) if 0 <= slots[row] < layout.slots and lengths[row]]
-    return Contents(
-        backing=layout.fresh(generator, torch.bfloat16),
-        x=random(generator, sum(lengths), layout.dim).to(torch.bfloat16),
-        starts=torch.tensor([0, *torch.tensor(lengths).cumsum(0).tolist()], dtype=torch.int32),
-        indices=torch.tensor(slots, dtype=torch.int32),
-        active=active,
-        inactive=[row for row in range(len(slots)) if row not in active],
-    )
-
-
 def check_prefill(device: Any, layout: Layout, slots: list[int]) -> None:
     lengths, initial = [5, 2, 1, 0], [True, True, False, True]
-    contents = prefill_contents(layout, slots, lengths)
+    contents = row_contents(layout, slots, lengths)
     weight = layout.weight(torch.bfloat16)
     buffers = on_device(device, contents, layout, weight)
     result = call_wrapper(buffers, run_mode=0, initial_state_mode=device.put(torch.tensor(initial)))
@@ -419,7 +487,7 @@ def test_prefill(device: Any) -> None:
     check_prefill(device, layout, [7, -1, 3, 5])
 
 
-def test_contiguous_prefill(device: Any) -> None:
-    """A guard, as for decode: a contiguous state goes to the operator as it is."""
-    layout = layout_for(4, strided=False)
-    check_prefill(device, layout, [7, 2, 3, 5])
+@pytest.mark.parametrize("slots", [[7, 2, 3, 5], [7, -1, 3, 0]], ids=["live", "padded"])
+def test_contiguous_prefill(device: Any, slots: list[int]) -> None:
+    """A guard, as for decode: a contiguous state goes to the operator as it is, padding slots included."""
+    check_prefill(device, layout_for(4, strided=False), slots)
