@@ -302,7 +302,7 @@ def test_ten_thousand_of_everything_fit_a_comment(big_run: loaded_run.LoadedRun)
     text = render.render_comment(big_run, plan())
     assert len(text) <= render.COMMENT_LIMIT
     assert "FAIL: the backport does not hold.**" in text
-    assert "_9961 more: see the report._" in text
+    assert "_9960 more: see the report._" in text  # rows, each with all of its arms
     tokens = MarkdownIt("commonmark").enable("table").parse(text)
     assert tokens[-1].content == "</details>\n"
     assert text.count("<details>") == text.count("</details>")
@@ -345,3 +345,13 @@ def test_another_release_than_the_branch_is_said_with_the_verdict(tmp_path: Path
     text = draft_comment(folder)
     assert "Ran on project 3.13.2; 3 other files not as in the branch, the first is `pkg/other.py`." in text
     assert text.index("Ran on") < text.index("<details>")
+
+
+def test_a_row_of_cases_is_shown_whole_or_not_at_all(tmp_path: Path) -> None:
+    """All arms of each model ran: where there are too many rows, none of them may read as if an arm had not."""
+    cases = [one for number in range(45) for one in three(f"m{number}", FAULT, "pass", "pass")]
+    folded = draft_comment(proved(tmp_path, cases)).partition("<summary>All cases")[2].partition("</details>")[0]
+    rows = [line for line in folded.splitlines() if line.startswith("| rows |")]
+    assert rows
+    assert "more: see the report" in folded
+    assert not [row for row in rows if "not run" in row]

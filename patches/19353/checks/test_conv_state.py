@@ -27,7 +27,7 @@ STEPS = range(6)
 # Channels and width of the convolution by batch. The copy kernel works in tiles of 256 channels: 272 makes it cross one.
 # The larger batches are kept small, for the interpreter needs about a millisecond for each tile of each state row.
 SHAPES = {4: (272, 4), 8: (128, 4), 16: (128, 3)}
-# The sizes for which the release captures a graph, up to the deployment's 32; each with every number of live rows.
+# Usual sizes of captured graphs, up to the deployment's 32; each with every number of live rows.
 CAPTURED = (1, 2, 4, 8, 16, 24, 32)
 PAGE = 2_293_760  # elements of a page of the model's cache, as the upstream test of the full width has it
 GAP = 48  # elements between two pages, before the first and after the last
@@ -314,7 +314,7 @@ def decode_contents(layout: Layout, slots: list[int], lengths: list[int]) -> Con
     [pytest.param(batch, live, id=f"of{batch}-live{live}") for batch in CAPTURED for live in range(batch + 1)],
 )
 def test_live_count(device: Any, batch: int, live: int) -> None:
-    """Every captured size with every number of live rows in front, padded as the builder pads; narrow, for time."""
+    """Seven sizes with every number of live rows in front, padded as the builder pads; narrow, for time."""
     layout = Layout(slots=batch + 2, dim=16, width=2, gap=GAP)
     slots = [*range(1, live + 1), *[0] * (batch - live)]
     check_once(device, layout, decode_contents(layout, slots, [1] * live + [0] * (batch - live)))

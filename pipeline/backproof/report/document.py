@@ -14,7 +14,7 @@ from backproof.records.proof import DeviceInventory, ValidateRecord, VerifyRecor
 from backproof.report.arm_differences import Remark, list_remarks
 from backproof.report.exhibits import Exhibits
 from backproof.report.patch_diff import pair_files
-from backproof.report.view import CaseRow, JudgedCase, Part, RunView, arrange_by_arm
+from backproof.report.view import CaseRow, Part, RunView, arrange_by_arm
 from backproof.rundir.loaded_run import patch_paths, record_paths
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from backproof.report.view import StageView
     from backproof.rundir.loaded_run import LoadedRun
 
-J = TypeVar("J", JudgedCase, Part)
+J = TypeVar("J", CaseRow, Part)
 _REFS = 12
 _PARTS = 1000
 _FINDINGS = 5
@@ -98,18 +98,16 @@ class DocumentView(RunView):
         return self.loaded.pick.commits if self.loaded.pick else ()
 
     @property
-    def cases(self) -> Rows:
-        """The arms of each check and model beside each other; the worst first where there are too many."""
-        cases = tuple(judged for row in arrange_by_arm(self.judged_cases) for judged in row.arms if judged)
-        return self.bound(_put_worst_first(cases, self.most))
+    def case_rows(self) -> Rows:
+        """The arms of each check and model beside each other; the worst first where there are too many.
 
-    @property
-    def case_rows(self) -> tuple[CaseRow, ...]:
-        return arrange_by_arm(self.cases.shown)
+        A row is shown whole or not at all: an arm that was cut off would read as one that did not run.
+        """
+        return self.bound(_put_worst_first(arrange_by_arm(self.judged_cases), self.most))
 
     @property
     def remarks(self) -> Rows:
-        cases = [judged.case for judged in self.cases.shown if judged.holds]
+        cases = [judged.case for row in self.case_rows.shown for judged in row.arms if judged and judged.holds]
         fixups = tuple(fixup.id for fixup in (self.loaded.fixup.fixups if self.loaded.fixup else ()))
         return self.bound(list_remarks(cases, fixups=fixups))
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from backproof.core.level import Level
-from backproof.core.model import Arm, Outcome, StageRole
+from backproof.core.model import Arm, Outcome, StageRole, worst_outcome
 from backproof.records.experiment import ExperimentsRecord
 from backproof.records.proof import InstallRecord, ValidateRecord, VerifyRecord
 from backproof.report.arm_differences import flatten
@@ -48,6 +48,11 @@ class CaseRow:
     @property
     def role(self) -> str:
         return next(judged.case.role for judged in self.arms if judged)
+
+    @property
+    def outcome(self) -> Outcome:
+        """The worst of its arms."""
+        return worst_outcome(judged.outcome for judged in self.arms if judged)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
